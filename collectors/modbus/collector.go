@@ -2,7 +2,6 @@ package modbus
 
 import (
 	"context"
-	"errors"
 	"net/netip"
 	"time"
 
@@ -29,7 +28,7 @@ func New(lines *line.Lines, devices []Device, masters ...netip.Prefix) ([]collec
 		d.decoding = decoding
 		c := byLine[d.line]
 		if c == nil {
-			c = &collector{line: d.line}
+			c = &collector{line: d.line, delivered: make(chan *delivery, 1)}
 			byLine[d.line] = c
 			all = append(all, c)
 		}
@@ -51,6 +50,10 @@ type collector struct {
 	line *line.Line
 	jobs []*job
 
+	handOver   context.Context // Run's, without its pulse: a delivery that rests is not the line's rest
+	delivering bool            // a batch is on its way to the disk
+	delivered  chan *delivery  // what became of it
+
 	lastSilentProbe time.Time // when a silent unit was last asked
 	silentUnitsFrom time.Time // no silent unit is asked before
 }
@@ -61,6 +64,7 @@ func (c *collector) String() string { return "modbus " + c.line.URL() }
 // Run implements collectors.Collector.
 func (c *collector) Run(ctx context.Context, host collectors.Host) error {
 	collectors.PulseOf(ctx).Work()
+	c.handOver = collectors.WithPulse(ctx, nil)
 	c.startBeats(time.Now(), host)
 	for ctx.Err() == nil {
 		now := time.Now()
@@ -68,10 +72,9 @@ func (c *collector) Run(ctx context.Context, host collectors.Host) error {
 			c.serve(ctx, host, t)
 			continue
 		}
-		if c.line.Await(ctx, c.wakeAt(now)) {
-			c.makeAllDue(time.Now())
-		}
+		c.idle(ctx, host, now)
 	}
+	c.awaitDelivery(ctx, host)
 	_ = c.line.HangUp(context.WithoutCancel(ctx)) // nothing was being written, so a close that fails loses nothing
 	return nil
 }
@@ -110,27 +113,13 @@ func (c *collector) serve(ctx context.Context, host collectors.Host, t *job) {
 	t.asked, t.busy = time.Now(), true
 	t.device.letOthersPass = func(ctx context.Context) { c.serveMoreUrgent(ctx, host, deadline) }
 	if t.device.health.absent() {
-		t.device.deliver(ctx, host, t.device.probeRound(ctx))
+		c.deliver(ctx, host, t, t.device.probeRound(ctx))
 	} else {
-		t.device.deliver(ctx, host, t.device.newRound().run(ctx))
+		c.deliver(ctx, host, t, t.device.newRound().run(ctx))
 	}
 	t.busy = false
 	t.setNextDue(host)
 	c.noteServed(t)
-}
-
-// deliver hands over one batch, and tells what the round has shown of the unit.
-func (d *device) deliver(ctx context.Context, host collectors.Host, s *round) {
-	defer s.giveBack()
-	d.noteRound(s, time.Now())
-	if ctx.Err() != nil {
-		return
-	}
-	// A batch that the host does not take is not kept: the next round has newer values.
-	_ = host.Emit(ctx, s.batch)
-	s.giveBack()
-	d.reportCommLoss(ctx, host)
-	d.rememberHoles(host)
 }
 
 // noteServed notes what a round took, or how long the line is to be left to others after a silent unit.
@@ -156,16 +145,5 @@ func (c *collector) serveMoreUrgent(ctx context.Context, host collectors.Host, d
 			return
 		}
 		c.serve(ctx, host, first)
-	}
-}
-
-// rememberHoles remembers the holes, so that a restart does not run into them again.
-func (d *device) rememberHoles(host collectors.Host) {
-	if !d.holesChanged {
-		return
-	}
-	b, err := d.saveHoles()
-	if err = errors.Join(err, host.Remember(d.memoryKey(), b)); err == nil {
-		d.holesChanged = false
 	}
 }

@@ -6,7 +6,7 @@
 // template.go). compile.go makes each point ready to be decoded (point.go), plan.go joins their places into few requests,
 // budget.go adds up what those cost; source.go says what two configurations must share for a number to be the same one. The
 // road of one reading: collector.go takes the job that is due (schedule.go); round.go asks for the blocks of the plan, each by
-// one line.Read, and decodes the points; the batch is one Host.Emit (batch_pool.go lends its slices). read_once.go takes the
+// one line.Read, and decodes the points; the batch is one Host.Emit (delivery.go; batch_pool.go lends its slices). read_once.go takes the
 // same road for `read`. On the way stand what was learnt of the unit: places that it refuses (split.go), reads that spoil the
 // next answer (spoilt_next.go), points that are asked for twice (verify.go), and a unit that is silent (health.go).
 //
@@ -27,6 +27,9 @@
 //
 // A register map is data: templates/*.yaml hold keys of a device, and the configuration lays the device's own over them
 // before anything is decoded. A map without a device built from it in a test of cmd/gauger fails the tests.
+//
+// The line does not wait for the disk: a batch is handed over beside it, and the next unit is asked meanwhile, never more than one
+// batch ahead, so that the readings of a tank keep their order. A cut loses that one batch more, as if it had not been polled.
 //
 // A batch is lent: a host keeps nothing of the slice that it is given, so that a poll fills one which an earlier poll has used.
 package modbus

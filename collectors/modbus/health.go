@@ -109,10 +109,10 @@ func (d *device) probeBlock() block {
 	return at(n)
 }
 
-// reportCommLoss tells of a lost unit, and of its return. What could not be told is told after the next round.
-func (d *device) reportCommLoss(ctx context.Context, host collectors.Host) {
+// commLoss is what is to be told of a lost unit, or of its return; nil: nothing. What could not be told is told after the next round.
+func (d *device) commLoss() *collectors.Notice {
 	h := &d.health
-	n := collectors.Notice{Rule: eventrules.CommLoss, Source: d.name, Since: h.since}
+	n := &collectors.Notice{Rule: eventrules.CommLoss, Source: d.name, Since: h.since}
 	switch {
 	case !h.announced && h.absent():
 		h.lostSince = h.since
@@ -120,12 +120,19 @@ func (d *device) reportCommLoss(ctx context.Context, host collectors.Host) {
 		if errors.Is(h.lastError, line.ErrSilent) {
 			n.Note += fmt.Sprintf("; `gauger scan %s` finds the unit ids that answer", d.line.URL())
 		}
-		h.announced = host.Notice(ctx, n) == nil
 	case h.announced && !h.returned.IsZero():
 		n.Since, n.Until = h.lostSince, h.returned
 		n.Note = fmt.Sprintf("unit %d at %s answers again after %s", d.unit, d.line.URL(), h.returned.Sub(h.lostSince).Round(time.Second))
-		if host.Notice(ctx, n) == nil {
-			h.announced, h.returned = false, time.Time{}
-		}
+	default:
+		return nil
 	}
+	return n
+}
+
+// noteTold notes that people know of the loss, or of the return.
+func (h *health) noteTold() {
+	if h.announced {
+		h.returned = time.Time{}
+	}
+	h.announced = !h.announced
 }
