@@ -116,8 +116,8 @@ func TestAWalkGoesOnWhereItStopped(t *testing.T) {
 	if got := Memo("TK-1", owed["TK-1"], time.UTC); got != want {
 		t.Errorf("memo %q", got)
 	}
-	if got := Memo("TK-2", owed["TK-2"], time.UTC); !strings.Contains(got, "WRONG, reads 3 in; false echo") {
-		t.Errorf("memo %q", got)
+	if _, ok := owed["TK-2"]; ok {
+		t.Error("a memo of what is wrong")
 	}
 	again.Queued(owed["TK-1"], "memos/7")
 	if owed := again.Owed(places); len(owed["TK-1"]) != 0 {

@@ -35,12 +35,9 @@ func (v Visit) text() string {
 		name = v.Role + " " + name
 	}
 	var parts []string
-	switch {
-	case v.Outcome == Wrong:
-		parts = append(parts, "WRONG, reads "+v.Read)
-	case v.Role == Level:
+	if v.Role == Level {
 		parts = append(parts, fmt.Sprintf("reads %s (%s), hand gauge %s (%.2f in), offset %s", v.Level.Gauge(), v.Read, v.Gauge.Gauge(), float64(v.Gauge), inches(v.Offset)))
-	default:
+	} else {
 		parts = append(parts, v.Read+" confirmed")
 	}
 	for _, more := range []string{v.Order, v.Note} {

@@ -113,13 +113,13 @@ func (w Walk) Left(places []Place) (left []Place) {
 	return left
 }
 
-// Owed are the visits whose memo is not queued yet, of the tanks, and of the points of no tank, of which every place has been looked at.
+// Owed are the visits whose memo is not queued yet, of the tanks, and of the points of no tank, of which every place is right.
 func (w Walk) Owed(places []Place) map[string][]Visit {
 	open := map[string]bool{}
 	owed := map[string][]Visit{}
 	for _, p := range places {
 		v, ok := w.Of(p)
-		if !ok {
+		if !ok || v.Outcome == Wrong {
 			open[p.Tank] = true
 		} else if v.Memo == "" {
 			owed[p.Tank] = append(owed[p.Tank], v)

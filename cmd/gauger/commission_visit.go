@@ -115,7 +115,10 @@ func (k *commissioner) visitLevel(ctx context.Context, p commission.Place, v *co
 	}
 	v.Read, v.Level = fmt.Sprintf("%.2f %s", commission.Median(g.Readings), g.Unit), found.Level
 	k.Say("  reads %s = %s, gauged %s: a difference of %.2f in", v.Read, found.Level.Gauge(), v.Gauge.Gauge(), float64(found.Offset))
-	wrong := k.order(ctx, p, v)
+	wrong, doubt := k.order(ctx, p, v)
+	if doubt != "" {
+		found.Doubts = append(found.Doubts, doubt)
+	}
 	return k.conclude(ctx, p, v, found, wrong)
 }
 
@@ -181,17 +184,18 @@ func checkGauge(text string) (string, error) {
 	return text, err
 }
 
-// order says what the gauge tells of the order of words, where the level stands in registers; wrong is the one that it should be.
-func (k *commissioner) order(ctx context.Context, p commission.Place, v *commission.Visit) (wrong string) {
+// order says what the gauge tells of the order of words, where the level stands in registers; wrong is the one that it should be,
+// and doubt why it may be half of another value.
+func (k *commissioner) order(ctx context.Context, p commission.Place, v *commission.Visit) (wrong, doubt string) {
 	info, _ := k.cfg.PointInfo(p.Point)
 	device := config.Options[modbus.Device](k.cfg.Devices[info.Device])
 	if device == nil {
-		return ""
+		return "", ""
 	}
 	point := device.Points[info.Index]
 	bits, ok := device.Bits(point)
 	if !ok {
-		return ""
+		return "", ""
 	}
 	found, err := probeOnce(ctx, k.c, probeRequest{URL: device.URL, Unit: *device.Unit, Address: bits.From, Input: bits.Table == line.Input, Timeout: min(device.Timeout, time.Minute)})
 	if err != nil {
@@ -204,12 +208,17 @@ func (k *commissioner) order(ctx context.Context, p commission.Place, v *commiss
 			}
 		}
 		if len(r.Words) != bits.Count {
-			return ""
+			return "", ""
 		}
 		v.Order, wrong = commission.ProveOrder(r, point.Unit, p.Height, v.Gauge)
+		for _, g := range found.Guesses {
+			if g.Address == bits.From && g.Type == bits.Kind.String() && g.Order == bits.Order && g.Doubt != "" {
+				doubt, v.Order = g.Doubt, "order not proved"
+			}
+		}
 	}
 	k.Say("  %s", v.Order)
-	return wrong
+	return wrong, doubt
 }
 
 func probeOnce(ctx context.Context, c *call, a probeRequest) (found probeResult, err error) {

@@ -52,7 +52,7 @@ func probeFor(c *call) func(context.Context, string, int, int, bool, string) ([]
 			return nil, err
 		}
 		if gauge != "" && !found.anyFits() {
-			fmt.Fprintln(c.out, strings.TrimSpace(found.noneFits(a)))
+			fmt.Fprintln(c.out, found.noneFits(a))
 		}
 		told := map[string]bool{}
 		for _, g := range found.Guesses {
@@ -73,7 +73,7 @@ func probeFor(c *call) func(context.Context, string, int, int, bool, string) ([]
 			if g.Scale != 1 {
 				p.Scale = &g.Scale
 			}
-			all = append(all, draft.Guess{Point: p, Reads: strings.TrimSuffix(g.valueText(), " fits"), Fits: g.Fits})
+			all = append(all, draft.Guess{Point: p, Reads: strings.TrimSuffix(g.valueText(), " fits"), Fits: g.Fits, Doubt: g.Doubt})
 		}
 		return all, nil
 	}

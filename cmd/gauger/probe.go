@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gauger/agent/dialogue"
 	"gauger/agent/tank"
 	"gauger/collectors/modbus/line"
 	"gauger/collectors/modbus/survey"
@@ -64,6 +65,7 @@ type guess struct {
 	Same    []string `json:"same,omitempty"`
 	Why     string   `json:"why,omitempty"`
 	YAML    string   `json:"yaml"`
+	Doubt   string   `json:"doubt,omitempty"`
 }
 
 func probeOn(ctx context.Context, lines *line.Lines, a probeRequest) (p probeResult, err error) {
@@ -99,7 +101,7 @@ func probeOn(ctx context.Context, lines *line.Lines, a probeRequest) (p probeRes
 	}
 	for _, c := range seen.Candidates {
 		g := guess{
-			Address: c.Address, Offset: c.Offset, Type: c.Type, Order: c.Order, Scale: c.Scale, Text: c.Text, Fits: c.Fits, Same: c.Same, Why: c.Why, YAML: c.YAML,
+			Address: c.Address, Offset: c.Offset, Type: c.Type, Order: c.Order, Scale: c.Scale, Text: c.Text, Fits: c.Fits, Same: c.Same, Why: c.Why, YAML: c.YAML, Doubt: c.Doubt,
 		}
 		for _, w := range c.Words {
 			g.Words = append(g.Words, fmt.Sprintf("%04X", w))
@@ -206,10 +208,13 @@ func (p probeResult) print(out io.Writer, a probeRequest, most int) error {
 	}
 	t.printf("VALUE\tTYPE\tORDER\tADDRESS\tFOR THE CONFIGURATION\n")
 	p.printRows(t, most)
+	if len(p.Guesses) > 0 && p.Guesses[0].Doubt != "" {
+		t.printf("%s\n", dialogue.Fold("\nThe first may be half of another value: "+p.Guesses[0].Doubt+"."))
+	}
 	if err := t.Flush(); err != nil || !a.expects() || p.anyFits() {
 		return err
 	}
-	_, err := fmt.Fprintln(out, p.noneFits(a))
+	_, err := fmt.Fprintln(out, "\n"+p.noneFits(a))
 	return err
 }
 
@@ -246,24 +251,18 @@ func (p probeResult) noneFits(a probeRequest) string {
 	if len(a.Measures) > 0 {
 		expected = func(v float64) string { return fmt.Sprintf("%s (%.2f in)", tank.Length(v).Gauge(), v) }
 	}
-	text := "\nNo line fits " + expected(a.Low)
+	text := "No line fits " + expected(a.Low)
 	if a.High != a.Low {
 		text += " to " + expected(a.High)
 	}
-	for _, g := range p.Guesses {
-		if g.Inches == nil || g.Offset != 0 || math.Abs(*g.Inches-a.Low) > mostOffset {
-			continue
-		}
-		text += fmt.Sprintf(".\nThe likeliest, %s, is at %s. If that is the register, the transmitter is off by %+.2f in:\n"+
-			"  take its line, and give the tank offset: %sin (`gauger commission` does it).",
-			strings.TrimSpace(g.Type+" "+g.Order), expected(*g.Inches), *g.Inches-a.Low, strconv.FormatFloat(math.Round(100*(a.Low-*g.Inches))/100, 'f', -1, 64))
-		break
+	i := slices.IndexFunc(p.Guesses, func(g guess) bool { return g.Inches != nil && g.Offset == 0 && math.Abs(*g.Inches-a.Low) <= mostOffset })
+	if i >= 0 {
+		g := p.Guesses[i]
+		text += fmt.Sprintf(".\nThe likeliest, %s, is at %s. If that is the register, the transmitter is off by %+.2f in: take its line, and `gauger commission` gives the tank offset: %gin.",
+			strings.TrimSpace(g.Type+" "+g.Order), expected(*g.Inches), *g.Inches-a.Low, math.Round(100*(a.Low-*g.Inches))/100)
 	}
-	other := "--kind input"
-	if a.Input {
-		other = "--kind holding"
-	}
-	return text + "\nElse try " + other + ", another register or unit, or gauge again: the level may have moved."
+	other := map[bool]string{true: "--kind holding", false: "--kind input"}[a.Input]
+	return dialogue.Fold(text + "\nElse try " + other + ", another register or unit, or gauge again: the level may have moved.")
 }
 
 // key names one reading among those of one scale.

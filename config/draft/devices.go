@@ -267,7 +267,17 @@ func (v *Interview) askGuess(ctx context.Context, at string, guesses []Guess, d 
 		if g.Fits {
 			fits = "  fits"
 		}
-		v.Say("  %d  %s%s  (%s)", i+1, g.Reads, fits, strings.TrimSpace(g.Point.Type+" "+g.Point.Order))
+		at, scale := g.Point.Holding, ""
+		if at == nil {
+			at = g.Point.Input
+		}
+		if g.Point.Scale != nil {
+			scale = fmt.Sprintf(" x %g", *g.Point.Scale)
+		}
+		v.Say("  %d  %s%s  (%d: %s%s)", i+1, g.Reads, fits, *at, strings.TrimSpace(g.Point.Type+" "+g.Point.Order), scale)
+	}
+	if len(guesses) > 0 && guesses[0].Doubt != "" {
+		v.Say("  ! The first may be half of another value: %s.", guesses[0].Doubt)
 	}
 	answer, err := v.Ask(ctx, dialogue.Question{Key: at + ".is", Text: "  Which of these is it (0: none)", Default: "1", Check: func(text string) (string, error) {
 		if n, err := strconv.Atoi(text); err != nil || n < 0 || n > len(guesses) {

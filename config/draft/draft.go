@@ -66,6 +66,7 @@ type Guess struct {
 	Point modbus.Point
 	Reads string
 	Fits  bool
+	Doubt string // why it may be half of another value
 }
 
 // Field is what can be found out at the site. A function that is nil finds nothing.

@@ -92,7 +92,7 @@ func suggestID(name string) string {
 
 func (v *Interview) askService(ctx context.Context) error {
 	s := &v.site
-	v.Say("\nThe service. Keys never stand in the file: it names their place, and the systemd units hand over those in /etc/gauger.")
+	v.Say("\nThe service. Keys never stand in the file: it names their place, which is credential:NAME (the file NAME in /etc/gauger, handed over by systemd), file:PATH or env:NAME.")
 	return first(
 		func() error {
 			return v.into(ctx, &s.URL, dialogue.Question{Key: "service", Flag: "--service", Text: "Address of the service, such as https://api.example.com", Check: func(url string) (string, error) {
@@ -103,10 +103,10 @@ func (v *Interview) askService(ctx context.Context) error {
 			}})
 		},
 		func() error {
-			return v.into(ctx, &s.PrimaryKey, dialogue.Question{Key: "primary", Flag: "--primary-key", Text: "Place of the primary key (credential:NAME, file:PATH or env:NAME)", Default: "credential:primary-key", Check: checkPlace})
+			return v.into(ctx, &s.PrimaryKey, dialogue.Question{Key: "primary", Flag: "--primary-key", Text: "Place of the primary key", Default: "credential:primary-key", Check: checkPlace})
 		},
 		func() error {
-			return v.into(ctx, &s.SecondKey, dialogue.Question{Key: "secondary", Flag: "--secondary-key", Text: "Place of the secondary key (none: there is none)", Default: "credential:secondary-key", Check: func(place string) (string, error) {
+			return v.into(ctx, &s.SecondKey, dialogue.Question{Key: "secondary", Flag: "--secondary-key", Text: "Place of the secondary key, or none", Default: "credential:secondary-key", Check: func(place string) (string, error) {
 				if place == "none" {
 					return place, nil
 				}
@@ -141,7 +141,7 @@ func (v *Interview) askObject(ctx context.Context) error {
 			}
 		}
 	}
-	return v.into(ctx, &s.Object, dialogue.Question{Key: "object", Flag: "--object", Text: "The site's device at the service: a number of the list, or a GUID", Check: func(answer string) (string, error) {
+	return v.into(ctx, &s.Object, dialogue.Question{Key: "object", Flag: "--object", Text: "The site's device there, a number or a GUID", Check: func(answer string) (string, error) {
 		if n, err := strconv.Atoi(answer); err == nil && n >= 1 && n <= len(s.known) {
 			answer = s.known[n-1].ID
 		}

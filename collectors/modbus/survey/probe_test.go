@@ -147,3 +147,22 @@ func TestScanEndsWithItsContextAndItsLine(t *testing.T) {
 		}
 	})
 }
+
+// A register too late, of a float with its words the other way round, reads its beginning: near enough to fit, and said.
+func TestHalfOfAnotherFloatIsDoubted(t *testing.T) {
+	found, err := probeOne(t, Question{Low: 93.75, High: 93.75, Within: 0.5}, func(b *modbustest.Bank) {
+		b.SetFloat32(modbustest.Holding, 99, 93.84, modbustest.CDAB) // 99 and 100
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range found.Candidates {
+		half := c.Type == "float32" && c.Order == "ABCD" && c.Address == 100
+		if want := "holding 99 in order CDAB is 93.84, of words as a float has them: that is likelier, unless the device's own list says 100"; half && c.Doubt != want {
+			t.Errorf("doubt %q, want %q", c.Doubt, want)
+		}
+		if c.Type == "float32" && c.Order == "CDAB" && c.Address == 99 && (c.Doubt != "" || !c.Fits) {
+			t.Errorf("the value itself: %+v", c)
+		}
+	}
+}
