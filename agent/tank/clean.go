@@ -132,7 +132,7 @@ func (ts *tankState) movedOneStep(now, x float64) bool {
 // falls on after it: a truck is loading while somebody spans the transmitter.
 func (ts *tankState) fallsOn(t *Tank, now, x float64) bool {
 	p := ts.pending
-	l, ok := fit(between(ts.levels.recent, p.first.t-fallWindow, p.first.t))
+	l, ok := fit(sinceLeap(between(ts.levels.recent, p.first.t-fallWindow, p.first.t)))
 	if !ok || !ts.drawing || p.first.t-ts.lastFallAt > fallWindow {
 		return false
 	}

@@ -139,7 +139,7 @@ func (ts *tankState) samplesToStore(needed float64) []sample {
 	out := make([]sample, 0, 512)
 	for _, s := range between(ts.levels.recent, from, math.Inf(1)) {
 		n := len(out)
-		if s.t < fine && n > 0 && s.t-out[n-1].t < ts.storeGap(s.t) {
+		if s.t < fine && n > 0 && s.t-out[n-1].t < ts.storeGap(s.t) && s.flags != unlinked {
 			continue
 		}
 		out = append(out, s)

@@ -5,7 +5,10 @@ import (
 	"math"
 )
 
-const afterGap = 2400.0 // s of readings after a gap that hid the end of a draw
+const (
+	afterGap   = 2400.0 // s of readings after a gap that hid the end of a draw
+	unrestMost = 6.0    // confirmations that a sensor in somebody's hands is waited for
+)
 
 // conclude decides what has waited long enough by now.
 func (u *update) conclude(i int, ts *tankState, now float64) {
@@ -26,7 +29,7 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 	draws, waits := ts.draws(t, u.site.speed, now)
 	ts.judgeAt = now + 60
 	for k, d := range draws {
-		d.next = t.nextLoad(draws[k+1:])
+		d.next = math.Min(d.leaptAt, t.nextLoad(draws[k+1:]))
 		if !all && !ts.decidable(t, u.site.speed, d, now, k+1 < len(draws)) {
 			if !waits {
 				ts.judgeAt = math.Max(ts.judgeAt, d.end+confirm)
@@ -45,6 +48,9 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 	}
 	if all || now-ts.lastFallAt > confirm {
 		ts.drawing, ts.firstSeen = false, nil
+		if k := newestLeap(ts.levels.recent); k > 0 {
+			ts.levels.recent = append(make([]sample, 0, recentMost), ts.levels.recent[k:]...)
+		}
 		ts.levels.linkHistory(ts.drawPhase, ts.faults.jumpedAt)
 		return
 	}
@@ -90,10 +96,26 @@ func (ts *tankState) decidable(t *Tank, speed float64, d draw, now float64, foll
 	if d.closing.away > t.Loads.GapMin.Seconds() && ts.interval.usual < 120 && newest-d.end-d.closing.away < afterGap {
 		return false // what flowed in unseen shows in what flows in now
 	}
-	if jumpedBefore(ts, d) && now < d.end+2*wait && !pumped(ts, t, d) {
-		return false // a sensor that somebody works on jumps again
+	if ts.unrest(t, d, now) {
+		return false
 	}
 	return !ts.frozenAtEnd(t, d, now) && !ts.stillReturning(t, d, now)
+}
+
+// unrest says that somebody works on the sensor: it jumped since a draw, or shows what is not believed, and is waited for until it
+// has been calm for as long as a confirmation takes; or it jumped before, and is likely to jump again.
+func (ts *tankState) unrest(t *Tank, d draw, now float64) bool {
+	wait := t.Loads.Confirm.Seconds()
+	at := jumps(ts, t, d.end)
+	switch {
+	case ts.pending.count >= stepFew && len(at) == 0 && leaptBefore(ts, d) == 0:
+		return now < d.end+2*wait
+	case ts.pending.count >= stepFew:
+		return now < d.end+unrestMost*wait
+	case len(at) > 0:
+		return now < math.Min(d.end+unrestMost*wait, math.Max(ts.lastFallAt, at[len(at)-1])+wait)
+	}
+	return ts.faults.jumpedAt > d.start-jumpLately && ts.faults.jumpedAt < d.end && now < d.end+2*wait && !pumped(ts, t, d)
 }
 
 // frozenAtEnd says that the value stands still since the end of a draw as this sensor never

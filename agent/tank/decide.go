@@ -57,7 +57,7 @@ func (u *update) smallDraw(i int, ts *tankState, d draw, removed, now float64) {
 // oilDraw decides about a draw that took oil out of the tank.
 func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 	if why := u.undone(i, ts, &d); why != "" {
-		if !u.jumped {
+		if math.IsInf(d.leaptAt, 1) { // else it was told as a step
 			u.addEvent(ts, i, eventrules.Step, d.start, d.end, fmt.Sprintf("level fell from %.2f to %.2f in, and it was no load: %s. Foam, ice, a false echo or work on the sensor does that", d.opening.level, d.closing.level, why))
 		}
 		u.addVerdict(i, ts, d, Echo, why)

@@ -114,6 +114,28 @@ func TestTightTrucksAreTwoByVolume(t *testing.T) {
 	r.matches(0.08, 20, labelOf(w, a, a), labelOf(w, b, b))
 }
 
+// What one truck holds may have gone into two: the count is said to be doubtful where the pump stood long enough for another to
+// come, and where the volume is more than most hold.
+func TestOneTruckOrTwo(t *testing.T) {
+	for _, c := range []struct {
+		first, pause, second float64
+		says                 string
+	}{{100, 480, 90, "stopped for 8 min after 100 bbl: one truck or two"}, {100, 120, 90, ""}, {20, 480, 160, ""}, {235, 0, 0, "one truck or two"}, {190, 0, 0, ""}} {
+		w := tanktest.Well{Level0: 200, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: c.first, Rate: 6}}}
+		if c.second > 0 {
+			w.Moves = append(w.Moves, tanktest.Move{From: w.Moves[0].End() + c.pause, Bbl: c.second, Rate: 6})
+		}
+		r := newRig(t, w)
+		r.run(0, 7*tanktest.Hour)
+		r.matches(0.08, 20, labelOf(w, w.Moves[0], w.Moves[len(w.Moves)-1]))
+		if l := r.loads[0]; remarked(l, "one truck or two") != (c.says != "") || !remarked(l, c.says) && c.says != "" {
+			t.Errorf("%+v: %q", c, l.Remarks)
+		} else if sure := l.Confidence > 0.9; sure != (c.says == "") {
+			t.Errorf("%+v: confidence %.2f", c, l.Confidence)
+		}
+	}
+}
+
 func TestPipelineRunIsOneWhateverItsVolume(t *testing.T) {
 	a := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 150, Rate: 1.3}
 	b := tanktest.Move{From: a.End() + 9*60, Bbl: 130, Rate: 1.3}

@@ -62,6 +62,10 @@
 // somebody's hands had moved it is no load, unless a pump may have made it: then it is one, for a person. A pump is seen: readings
 // under way, each a little lower, as fast in the second half as in the first, and a level that rests behind it.
 //
+// A sensor in somebody's hands jumps again and again. What waits for its confirmation then is decided when it has been calm for as
+// long, at most six times that: where the level is back where it had been, alive, nothing left. A fall in steps with rest between
+// them, four fifths of it in less than half of the time, is a zero that was trimmed.
+//
 // Where more tanks fell than a rise adds up to, the draws that it follows are transfers and the others tickets, for review where
 // nobody can tell; a level behind a gap proves none.
 //

@@ -13,6 +13,7 @@ type draw struct {
 	foamTo           float64 // when what it had foamed up was down again; 0: it had not
 	oilTo            float64 // the end of its last part of some barrels, before what the noise or a driver's last drops added
 	parts            int
+	pause, pausedBbl float64    // s of a pause in which another truck may have come, and bbl before it; 0: none
 	early            float64    // bbl of a first part that is small and came minutes before the rest
 	earlyBy          float64    // s by which it came
 	hatch            float64    // in by which an opened hatch let the pressure fall minutes before it
@@ -27,6 +28,7 @@ type draw struct {
 	stuck            stuckSpan  // when the value stood still meanwhile
 	setByValve       bool       // the contact on the load valve speaks of it
 	next             float64    // when the next load from the tank begins, as far as it is known
+	leaptAt, leaptTo float64    // when the level jumped after it without flow, and to which; +Inf where it did not
 	doubts           []string   // why a person should look at it, as far as other tanks or what came after show it
 	within           bounds     // from the end of the draw before to the start of the one after
 	resolution                  // of the sensor

@@ -20,7 +20,7 @@ const (
 // stopped says that samples after a draw lie off its falling line: it was seen to end.
 func (ts *tankState) stopped(d draw) bool {
 	off := math.Max(0.6, 4*math.Max(ts.noise.sigma, d.slosh))
-	for b := ts.levels.recent[max(0, searchTime(ts.levels.recent, d.end)-2):]; len(b) > 2; b = b[1:] {
+	for b := ts.levels.recent[max(0, searchTime(ts.levels.recent, d.end)-2):searchTime(ts.levels.recent, d.leaptAt)]; len(b) > 2; b = b[1:] {
 		if b[1].t > d.end && median3(b[:3])-d.endLine.at(b[1].t) >= off {
 			return true
 		}
@@ -36,10 +36,44 @@ func (ts *tankState) draws(t *Tank, speed, now float64) (out []draw, waits bool)
 		return nil, false
 	}
 	in := ts.inflow(t, seen)
-	fs := t.withoutTrickle(ts.fallFinder(t, speed, float64(b[len(b)-1].v)).falls(ts.withoutEchoes(b)))
+	finder := ts.fallFinder(t, speed, float64(b[len(b)-1].v))
 	lo := ts.decidedTo
+	for {
+		leap := nextLeap(b)
+		end := math.Inf(1)
+		if leap < len(b) {
+			end = math.Nextafter(b[leap].t, 0)
+		}
+		more, wait := ts.drawsAmong(t, finder, b[:leap], bounds{lo, end}, in, now)
+		for k := range more {
+			more[k].leaptAt = end
+			if leap < len(b) {
+				more[k].leaptTo = float64(b[leap].v)
+			}
+		}
+		out, waits = append(out, more...), wait
+		if leap == len(b) {
+			return out, waits
+		}
+		b, lo = b[leap:], end
+	}
+}
+
+// nextLeap is the index of the first sample but one before which the level jumped without flow.
+func nextLeap(b []sample) int {
+	k := 1
+	for k < len(b) && b[k].flags != unlinked {
+		k++
+	}
+	return min(k, len(b))
+}
+
+// drawsAmong are the draws among samples between which the level did not jump, in order.
+func (ts *tankState) drawsAmong(t *Tank, finder fallFinder, b []sample, all bounds, in production, now float64) (out []draw, waits bool) {
+	fs := t.withoutTrickle(finder.falls(ts.withoutEchoes(b)))
+	lo := all.lo
 	for k, f := range fs {
-		hi := math.Inf(1)
+		hi := all.hi
 		if k+1 < len(fs) {
 			hi = fs[k+1].from.t
 		}
@@ -153,6 +187,9 @@ func (t *Tank) joinedDraw(a, b draw) draw {
 		a.oilTo = b.end
 	}
 	a.end, a.closing, a.within.hi = b.end, b.closing, b.within.hi
+	if math.Min(va, vb) >= t.Loads.MinLoad && pause >= pauseSure && pause > a.pause {
+		a.pause, a.pausedBbl = pause, va
+	}
 	a.parts += b.parts
 	a.gap, a.samples = math.Max(a.gap, b.gap), a.samples+b.samples
 	a.slosh, a.endLine = b.slosh, b.endLine

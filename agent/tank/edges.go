@@ -59,12 +59,27 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	}
 
 	d.end = crossing(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
-	d.closing.level = s1.v
+	if d.closing.level = s1.v; t.Sensor == "hydrostatic" {
+		d.end = ts.lastFalling(d)
+	}
 	d.closing = ts.closingGauge(t, &d, in).orLine(s1, d.end, ts.noise.perSample())
-	s1 = line{d.end, d.closing.level, next}
-	d.end = crossing(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
+	if s1 = (line{d.end, d.closing.level, next}); t.Sensor != "hydrostatic" {
+		d.end = crossing(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
+	}
 	d.oilTo = d.end
 	return d
+}
+
+// lastFalling is the end of a draw as a pressure sensor sees it, which the truck's vacuum dips below the closing: the last sample
+// that lies on the falling line.
+func (ts *tankState) lastFalling(d draw) float64 {
+	off, end := math.Max(fallAboveNoise, 3*math.Max(ts.noise.sigma, d.slosh)), d.end
+	for _, s := range between(ts.levels.recent, d.end, math.Min(d.within.hi, d.end+2*vapourFade)) {
+		if float64(s.v)-d.endLine.at(s.t) < off {
+			end = s.t
+		}
+	}
+	return end
 }
 
 // underWay are the samples that are clearly under way: below the opening and above the closing.

@@ -135,6 +135,7 @@ func (f fallFinder) collect(n []node, down []bool) []fall {
 		if j+1 < len(n) && down[j+1] {
 			z = j // what comes is the next fall
 		}
+		a, z = f.withoutRest(n, a, z)
 		w := fall{from: point(n[a]), to: point(n[z])}
 		if a > 0 && a == i-1 && down[a] {
 			w.silence = n[i].t - f.half - w.from.t
@@ -148,6 +149,18 @@ func (f fallFinder) collect(n []node, down []bool) []fall {
 		i = j
 	}
 	return out
+}
+
+// withoutRest leaves out the long time before the level falls, and behind it:
+// what is recorded seldom fell between two nodes, and rested between the others.
+func (f fallFinder) withoutRest(n []node, a, z int) (from, to int) {
+	for a+1 < z && n[a+1].t-n[a].t > f.half && n[a].v-n[a+1].v < f.least {
+		a++
+	}
+	for z-1 > a && n[z].t-n[z-1].t > f.half && n[z-1].v-n[z].v < f.least {
+		z--
+	}
+	return a, z
 }
 
 // goesOn says that from one falling node to the next the level falls too: one that reports

@@ -34,6 +34,20 @@ func TestSilenceBetweenTwoTrucksIsNoFall(t *testing.T) {
 	}
 }
 
+// A historian that keeps the ends of straight lines has hours between its readings, but for the two of the load: it was then.
+func TestALoadBetweenReadingsHoursApart(t *testing.T) {
+	w := tanktest.Well{Level0: 150, Moves: []tanktest.Move{{From: 6 * tanktest.Hour, Bbl: 180, Rate: 8}}}
+	kept := map[float64]bool{}
+	for at := 0.0; at < 14*tanktest.Hour; at += 4200 {
+		kept[at] = true
+	}
+	kept[w.Moves[0].From-20], kept[w.Moves[0].From+40], kept[math.Floor(w.Moves[0].End()/10)*10+10] = true, true, true
+	r := newRig(t, w)
+	r.sensor = func(_ int, s, v float64) (float64, bool) { return v, kept[s] }
+	r.run(0, 14*tanktest.Hour)
+	r.matches(0.3, 90, labelOf(w, w.Moves[0], w.Moves[0]))
+}
+
 // The readings come back two minutes after a load began: its opening is the level before.
 func TestGapThatHidesTheStart(t *testing.T) {
 	r := newRig(t, aWell)

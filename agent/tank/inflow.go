@@ -16,6 +16,10 @@ const (
 	fullWithin    = 18.0  // in below the top of the shell at which a well is shut in
 	resumeFirst   = 180.0 // s after a draw before what flows in again is measured
 	resumeDipped  = 600.0 // the same for a sensor that the truck's vacuum dips
+	resumeFill    = 1.0   // bbl/min; where what flows in after a draw is measured a faster rise is not production,
+	resumeTimes   = 5.0   // unless it usually is nearly as fast
+	filledLong    = 300.0 // s
+	filledNoise   = 4.0   // times the scatter that it rises in that time
 	slopeChance   = 2.0   // standard errors by which chance makes two slopes differ
 	slopeSure     = 3.5   // the same by which it does not
 	DumpBbl       = 0.7   // barrels that a separator dumps at once, until the tank itself has shown
@@ -136,6 +140,20 @@ func stretchVariance(run []sample) float64 {
 	return math.Max(sum+shared, sum/2) / time * float64(len(run)) / float64(len(run)-3)
 }
 
+// filledFrom is the index of the first of some samples from which on the level rises faster than a rate, and by more than noise,
+// for filledLong: somebody fills the tank.
+func filledFrom(b []sample, rate, noise float64) int {
+	for i, j := 0, 0; i < len(b); i++ {
+		for j < len(b)-1 && b[j].t < b[i].t+filledLong {
+			j++
+		}
+		if dt := b[j].t - b[i].t; dt >= filledLong && float64(b[j].v-b[i].v) > math.Max(noise, rate*dt) {
+			return i
+		}
+	}
+	return len(b)
+}
+
 // inflowResumed is the production from a fall on: what is usual, and what the rest after it shows.
 // Where nothing was known before, the rest speaks for the time before as well.
 func (ts *tankState) inflowResumed(t *Tank, f fall, until float64, made production) (after float64, p production) {
@@ -143,7 +161,9 @@ func (ts *tankState) inflowResumed(t *Tank, f fall, until float64, made producti
 	if t.Sensor == "hydrostatic" {
 		first = resumeDipped
 	}
+	per := t.Table.PerInch(f.to.v)
 	b := between(ts.levels.recent, f.to.t+first, until)
+	b = b[:filledFrom(b, math.Max(resumeFill/per/60, resumeTimes*made.usual), filledNoise*ts.noise.perSample())]
 	if len(b) < 4 || t.Group != "" {
 		return made.usual, made
 	}
@@ -151,7 +171,6 @@ func (ts *tankState) inflowResumed(t *Tank, f fall, until float64, made producti
 	dt := b[len(b)-1].t - b[0].t
 	a, z := stats.Median(values(b[:k+1])), stats.Median(values(b[len(b)-k-1:]))
 	dt -= (b[k].t - b[0].t + b[len(b)-1].t - b[len(b)-k-1].t) / 2
-	per := t.Table.PerInch(f.to.v)
 	if dt < 900 || (z-a)*per > fillRate*dt/60 {
 		return made.usual, made
 	}

@@ -61,7 +61,7 @@ func (l *levels) thin(out []sample, keep, fine float64, draw drawPhase) []sample
 		}
 		sharp := s.t >= fine || draw.drawing && s.t >= draw.searchFrom-1800 && s.t <= draw.searchFrom+1500
 		n := len(out)
-		if !sharp && n > 0 && s.t-out[n-1].t < coarseEvery {
+		if !sharp && n > 0 && s.t-out[n-1].t < coarseEvery && s.flags != unlinked {
 			continue
 		}
 		out = append(out, s)

@@ -13,6 +13,7 @@ const (
 	trendMost      = 64               // samples
 	trendBefore    = 20 * 60          // s before the start
 	reviewChance   = 0.3              // that a volume is off by more than a barrel and a hundredth
+	twoTrucks      = 0.8              // by which the confidence is the less where two trucks may be one load
 	moreThanOne    = 1.2              // times truck_max, above which a load at a pump's rate may be two
 	confidenceMost = 0.99             // no observation is surer
 	restShort      = 300.             // s of readings after an end, of which less may have been slosh
@@ -152,9 +153,9 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	say(wrong > reviewChance && d.samples > 0 && away >= ts.interval.gapMin(t, s.site.speed), 1, "data gap %s at an edge", spanText(away))
 	stopped := ts.stopped(d)
 	say(!stopped, 0.5, StoppedInside)
-	rest, few := ts.last.t-d.end, math.Min(math.Max(restShort, 2*ts.interval.usual), t.Loads.Confirm.Seconds()/2)
+	rest, few := math.Min(ts.last.t, d.leaptAt)-d.end, math.Min(math.Max(restShort, 2*ts.interval.usual), t.Loads.Confirm.Seconds()/2)
 	say(rest < few && stopped, 0.7, "readings stopped %.0f s after the end", rest)
-	say(ts.levels.recent[0].t > d.start-nodeEvery, 0.5, BeganBefore)
+	say(sinceLeap(between(ts.levels.recent, 0, d.end))[0].t > d.start-nodeEvery, 0.5, BeganBefore)
 	say(d.gap >= ts.interval.gapMin(t, s.site.speed) && more, 0.5, "more than a truck holds over a data gap of %s, maybe %d loads", spanText(d.gap), trucks)
 	say(ts.faults.jumpedAt > 0 && ts.faults.jumpedAt > d.start && ts.faults.jumpedAt < d.end, 0.5, "sensor re-spanned during the load")
 	say(d.stuck.to > 0, 0.7, "sensor stuck for %s before it ended", spanText(d.stuck.to-d.stuck.from))
@@ -166,9 +167,6 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	say(low || high, 0.5, "outside table")
 	say(wrong > reviewChance, 1, "volume uncertain by %.1f bbl", l.ErrorBbl)
 	say(more && l.GaugeBbl > moreThanOne*t.Loads.TruckMax && t.pumpRate(d) >= pipeRate && d.samples > 0, 1, "%.0f bbl at once, where a truck holds %g: maybe %d loads", l.GaugeBbl, t.Loads.TruckMax, trucks)
-	if more {
-		c *= 0.9
-	}
 	return stats.Round(c, 2), why
 }
 
@@ -193,6 +191,11 @@ func (s siteTanks) remarks(t *Tank, ts *tankState, d draw, l Load) (says []strin
 	}
 	if l.InflowUnknown {
 		say(1, "inflow unknown")
+	}
+	if pipe := t.pumpRate(d) < pipeRate; d.pause > 0 && !pipe && !d.setByValve {
+		say(twoTrucks, "stopped for %s after %.0f bbl: one truck or two", spanText(d.pause), d.pausedBbl)
+	} else if most := t.Loads.TruckMax; !pipe && l.GaugeBbl > most && l.GaugeBbl <= moreThanOne*most {
+		say(twoTrucks, "%.0f bbl at once, where a truck holds %g: one truck or two", l.GaugeBbl, most)
 	}
 	if at := s.st.bootedAt * s.site.speed; at > d.start && at < d.end {
 		say(0.9, "restarted inside the load")

@@ -224,9 +224,9 @@ func (s siteTanks) startJointly(i int, ts *tankState, d *draw) {
 		ts.moveStart(t, d, start)
 	}
 	if s.fellAlone(i, *d) {
-		after := line{d.end, ts.restedGauge(t, d, bounds{d.start, math.Inf(1)}).orLine(line{d.end, d.closing.level, 0}, d.end, ts.noise.perSample()).level, d.inflowAfter}
+		after := line{d.end, ts.restedGauge(t, d, bounds{d.start, d.leaptAt}).orLine(line{d.end, d.closing.level, 0}, d.end, ts.noise.perSample()).level, d.inflowAfter}
 		d.end = crossing(d.endLine, after, d.end-watchBack, d.end+watchBack)
-		d.closing, d.evened = ts.restedGauge(t, d, bounds{d.start, math.Inf(1)}).orLine(after, d.end, ts.noise.perSample()), d.end
+		d.closing, d.evened = ts.restedGauge(t, d, bounds{d.start, d.leaptAt}).orLine(after, d.end, ts.noise.perSample()), d.end
 	}
 }
 

@@ -19,8 +19,8 @@ func (u *update) respanDuringDraw(i int, ts *tankState, now, x float64) {
 	ts.beginAt(now, x)
 }
 
-// respan takes a jump that stayed as a new calibration of the sensor: what was before is
-// decided as it stands, and nothing is compared across it.
+// respan takes a jump that stayed as a new calibration of the sensor: nothing is compared across it. What waits for its
+// confirmation is decided when the sensor has calmed down.
 func (u *update) respan(i int, ts *tankState, now, x float64) {
 	u.flush(i, ts)
 	p := ts.pending
@@ -29,17 +29,17 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 		return
 	}
 	u.addEvent(ts, i, eventrules.Step, p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once and stayed: re-span or false echo, no ticket across it", ts.last.v, p.first.v))
-	u.jumped, u.jumpedTo = true, p.first.v
 	u.correctStepped(i, ts, ts.last.v, p.first)
-	if ts.drawing {
-		u.judgeDraws(i, ts, now, true)
-	}
 	if p.first.v > ts.last.v {
 		ts.faults.jumpedUpAt = p.first.t
 	}
-	ts.levels.recent, ts.drawing, ts.firstSeen = nil, false, nil
-	ts.decidedTo, ts.faults.jumpedAt = p.first.t-1, p.first.t
-	ts.levels.put(grained(p.first.t, p.first.v, p.count), ts.drawPhase, ts.faults.jumpedAt) // a load may have begun since
+	if !ts.drawing {
+		ts.levels.recent, ts.decidedTo = nil, p.first.t-1
+	}
+	ts.faults.jumpedAt = p.first.t
+	s := grained(p.first.t, p.first.v, p.count) // a load may have begun since
+	s.flags = unlinked
+	ts.levels.put(s, ts.drawPhase, ts.faults.jumpedAt)
 	ts.beginAt(now, x)
 }
 

@@ -11,6 +11,13 @@ func (ts *tankState) rise(t *Tank, from, to float64) float64 {
 
 // riseKnown is rise, and whether the levels are known where a silence of some seconds hides them.
 func (ts *tankState) riseKnown(t *Tank, from, to, silence float64) (bbl float64, ok bool) {
+	if b := between(ts.levels.recent, from, to); leapsIn(b) > 0 { // nothing is compared across a jump
+		leap := b[newestLeap(b)].t
+		if leap-from > silence/2 {
+			return 0, false
+		}
+		from = leap
+	}
 	a, ok1 := ts.levels.within(from, silence)
 	b, ok2 := ts.levels.within(to, silence)
 	if !ok1 || !ok2 {
@@ -80,6 +87,7 @@ type returned struct {
 // to its end.
 func (ts *tankState) regained(t *Tank, d draw, now float64) returned {
 	r := returned{first: d.end, last: d.end}
+	now = math.Min(now, d.leaptAt)
 	won := func(n node) float64 { return n.v - d.closing.level - d.usualInflow*(n.t-d.end) }
 	all := nodes(between(ts.levels.recent, d.end+60, now), nodeEvery)
 	for _, n := range all {
@@ -119,7 +127,7 @@ const (
 // stillReturning says that oil is still coming back after the confirmation: it may yet prove
 // a recirculation.
 func (ts *tankState) stillReturning(t *Tank, d draw, now float64) bool {
-	if now > d.end+4*t.Loads.Confirm.Seconds() {
+	if now > d.end+4*t.Loads.Confirm.Seconds() || d.leaptAt < now {
 		return false
 	}
 	a, ok1 := ts.levels.about(ts.last.t - 600)

@@ -108,8 +108,28 @@ func lastTime(b []sample, none float64) float64 {
 	return b[len(b)-1].t
 }
 
-// unlinked marks a point of the history whose rise from the one before says nothing of the inflow.
+// unlinked marks a sample whose step from the one before says nothing of the oil: in the history of the inflow, else of any.
 const unlinked = 1
+
+// newestLeap is the index of the newest sample before which the level jumped without flow; -1 where none is.
+func newestLeap(b []sample) int {
+	k := len(b) - 1
+	for k >= 0 && b[k].flags != unlinked {
+		k--
+	}
+	return k
+}
+
+// sinceLeap are the samples since the level last jumped without flow.
+func sinceLeap(b []sample) []sample { return b[max(0, newestLeap(b)):] }
+
+// leaps counts the jumps without flow among some samples.
+func leapsIn(b []sample) (n int) {
+	for _, s := range b {
+		n += int(s.flags & unlinked)
+	}
+	return n
+}
 
 func lastSamplesOf(b []sample, n int) []sample { return b[max(0, len(b)-n):] }
 

@@ -8,22 +8,30 @@ import (
 )
 
 const (
-	undoneLong  = 6 * 3600.0 // s before a fall in which something may have lifted the level
-	undoneFine  = 2700.0     // s before it in which every minute of it is kept
-	undoneJunk  = 3 * 3600.0 // s before it in which a sensor that jumps may have begun to
-	jumpLately  = 3600.0     // s before it in which a jump says that somebody works on the sensor
-	fasterThan  = 1.1        // times max_rate
-	leapNoise   = 4.0        // times its scatter that a level steps by itself
-	leapMost    = 0.8        // share of a fall in leaps, above which it was no pump's
-	leapSome    = 0.3        // the same, above which a person should look
-	pumpedEdge  = 0.05       // share of a fall at either end in which readings are not under way
-	pumpedFew   = 4          // samples under way that show a pump
-	pumpedLeast = 180.0      // s
-	pumpedBack  = 0.15       // share of its fall that the level may rise meanwhile
-	quietTimes  = 3.0        // times the scatter before a draw
-	pumpedLeap  = 0.35       // share of a fall between two readings, above which nobody saw it fall
-	decayTenth  = 0.34       // share of the time from a tenth to nine tenths of a fall that half of it takes; a pump needs 0.38 to 0.55, what decays 0.27
-	decayThird  = 0.51       // share of the time to three quarters; a pump needs 0.53 to 0.65, what decays 0.46
+	undoneLong   = 6 * 3600.0 // s before a fall in which something may have lifted the level
+	undoneFine   = 2700.0     // s before it in which every minute of it is kept
+	undoneJunk   = 3 * 3600.0 // s before it in which a sensor that jumps may have begun to
+	jumpLately   = 3600.0     // s before it in which a jump says that somebody works on the sensor
+	fasterThan   = 1.1        // times max_rate
+	leapNoise    = 4.0        // times its scatter that a level steps by itself
+	leapMost     = 0.8        // share of a fall in leaps, above which it was no pump's
+	leapSome     = 0.3        // the same, above which a person should look
+	handledJumps = 2          // of a sensor that somebody has in hands, about a draw
+	handledNear  = 3.0        // in by which such a one is hung up elsewhere
+	handledShare = 0.1        // the same, as a share of the fall
+	jumpLeast    = 2.0        // in
+	stairFew     = 3          // steps of a fall that is nothing else
+	stairLeast   = 1.5        // in of a step
+	stairQuick   = 0.5        // share of the time that they take
+	stairRun     = 2          // readings that a step takes at most
+	pumpedEdge   = 0.05       // share of a fall at either end in which readings are not under way
+	pumpedFew    = 4          // samples under way that show a pump
+	pumpedLeast  = 180.0      // s
+	pumpedBack   = 0.15       // share of its fall that the level may rise meanwhile
+	quietTimes   = 3.0        // times the scatter before a draw
+	pumpedLeap   = 0.35       // share of a fall between two readings, above which nobody saw it fall
+	decayTenth   = 0.34       // share of the time from a tenth to nine tenths of a fall that half of it takes; a pump needs 0.38 to 0.55, what decays 0.27
+	decayThird   = 0.51       // share of the time to three quarters; a pump needs 0.53 to 0.65, what decays 0.46
 )
 
 // undone tells why a draw took no oil: it fell at once, or after it the level is where it was before something had lifted it that was no oil, or
@@ -31,41 +39,82 @@ const (
 func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	t := &u.site.tanks[i]
 	fall := d.opening.level - d.closing.level
+	if n := staircase(ts, *d); n > 0 {
+		return fmt.Sprintf("it fell in %d steps, with rest between them, as no pump draws", n)
+	}
 	if at := leaps(ts, t, *d); at >= leapMost*fall {
 		return "it fell at once, faster than max_rate"
 	} else if at >= leapSome*fall {
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell at once, faster than max_rate", at, fall))
 	}
 	seen := pumped(ts, t, *d)
-	if u.jumped && u.jumpedTo-d.closing.level >= explainedShare*fall {
-		off, made := u.jumpedTo-d.opening.level, d.usualInflow*(ts.last.t-d.start) // a full tank's well may be shut in
-		if near := math.Max(backAgain, backShare*fall); !seen && (d.end > ts.last.t-echoLong || off >= -near && off <= near+made) {
+	back := d.leaptAt <= ts.last.t && d.leaptTo-d.closing.level >= explainedShare*fall
+	if back {
+		off, made := d.leaptTo-d.opening.level, d.usualInflow*(d.leaptAt-d.start) // a full tank's well may be shut in
+		if near := math.Max(backAgain, backShare*fall); !seen && (d.end > d.leaptAt-echoLong || off >= -near && off <= near+made) {
 			return "the level was back at once" // a false echo that was believed, or a probe that was pulled, and reported as a step
 		}
-		d.doubts = append(d.doubts, fmt.Sprintf("level stepped up at once to %.2f in after its end", u.jumpedTo))
+		d.doubts = append(d.doubts, fmt.Sprintf("level stepped up at once to %.2f in after its end", d.leaptTo))
 	}
-	before := jumpedBefore(ts, *d)
-	if before && u.jumped && !seen {
+	before := leaptBefore(ts, *d)
+	if before > 0 && d.leaptAt <= ts.last.t && !seen {
 		return "the sensor jumped before it and after it, and no pump draws like that"
 	}
-	if before && ts.faults.jumpedAt <= d.start { // what jumped later is told as a span during the load
-		d.doubts = append(d.doubts, fmt.Sprintf("sensor jumped %s before it", spanText(d.start-ts.faults.jumpedAt)))
+	if before > 0 {
+		d.doubts = append(d.doubts, fmt.Sprintf("sensor jumped %s before it", spanText(d.start-before)))
 	}
 	since, jumped, ok := u.lifted(i, ts, *d)
 	if !ok {
 		return ""
 	}
 	was := fmt.Sprintf("the level only came back to where it had been %s before it", spanText(d.start-since))
-	if jumped && (!seen || before && u.jumped) || !jumped && decays(ts, *d) {
+	if jumped && (!seen || handled(ts, t, *d)) || !jumped && decays(ts, *d) {
 		return was
 	}
 	d.doubts = append(d.doubts, was)
 	return ""
 }
 
-// jumpedBefore says that the sensor jumped within the hour before a draw, or during it.
-func jumpedBefore(ts *tankState, d draw) bool {
-	return ts.faults.jumpedAt > 0 && ts.faults.jumpedAt > d.start-jumpLately && ts.faults.jumpedAt < d.end
+// handled says that the sensor jumped again and again about a draw, after it too, and is alive since.
+func handled(ts *tankState, t *Tank, d draw) bool {
+	at := jumps(ts, t, d.start-jumpLately)
+	if len(at) < handledJumps || at[len(at)-1] <= d.end {
+		return false
+	}
+	values := map[float32]bool{}
+	for _, s := range between(ts.levels.recent, at[len(at)-1], math.Inf(1)) {
+		values[s.v] = true
+	}
+	return len(values) >= stepFew
+}
+
+// jumps are the times since one at which the level moved faster than oil does, up or down.
+func jumps(ts *tankState, t *Tank, from float64) (at []float64) {
+	b := ts.withoutEchoes(between(ts.levels.recent, from, math.Inf(1)))
+	least := math.Max(jumpLeast, leapNoise*math.Max(ts.noise.perSample(), quietScatter(b)))
+	for k, s := range b {
+		jumped := s.flags == unlinked
+		if k > 0 && !jumped {
+			by := math.Abs(float64(s.v - b[k-1].v))
+			jumped = by > least+fasterThan*t.maxRate(float64(s.v))*(s.t-b[k-1].t)
+		}
+		if jumped && (len(at) == 0 || s.t > at[len(at)-1]+singleReading) {
+			at = append(at, s.t)
+		}
+	}
+	return at
+}
+
+// leaptBefore is when the sensor jumped within the hour before a draw; 0 where it did not.
+func leaptBefore(ts *tankState, d draw) float64 {
+	at, b := ts.faults.jumpedAt, between(ts.levels.recent, d.start-jumpLately, d.start)
+	if k := newestLeap(b); at > d.start && k >= 0 {
+		at = b[k].t
+	}
+	if at > d.start || at <= d.start-jumpLately {
+		return 0
+	}
+	return at
 }
 
 // lifted is when, before a draw, the level was where it is after it, but for what the well made, and whether it jumped since.
@@ -75,19 +124,20 @@ func (u *update) lifted(i int, ts *tankState, d draw) (since float64, jumped, ok
 	per := t.Table.PerInch(d.opening.level)
 	fall := d.opening.level - d.closing.level
 	near := math.Max(backAgain, backShare*fall)
-	after := []point{{d.end, d.closing.level}}
-	if last := ts.levels.recent[max(0, len(ts.levels.recent)-stepFew):]; d.next > ts.last.t {
-		after = append(after, point{ts.last.t, stats.Median(values(last))})
+	hands := handled(ts, t, d)
+	if hands {
+		near = math.Min((1-explainedShare)*fall, math.Max(handledNear, handledShare*fall))
 	}
-	if u.jumped {
-		after = append(after, point{ts.last.t, u.jumpedTo})
+	after := []point{{d.end, d.closing.level}}
+	if last := ts.levels.recent[max(0, len(ts.levels.recent)-stepFew):]; hands || d.next > ts.last.t {
+		after = append(after, point{ts.last.t, stats.Median(values(last))})
 	}
 	for _, r := range ts.levels.before(d.start) {
 		inflow := d.usualInflow // unless what lifted the level was taken for it
 		if before, seen := ts.levels.meanSlope(r.t, inflowLongest, per, math.Inf(1)); seen >= inflowShort/2 {
 			inflow = stats.Clamp(before, 0, inflow)
 		}
-		jumped = u.jumped || ts.faults.jumpedAt > r.t || leapt(ts, t, u.site.speed, r.t, d.start, explainedShare*fall)
+		jumped = ts.faults.jumpedAt > r.t || leapt(ts, t, u.site.speed, r.t, d.start, explainedShare*fall)
 		if high := d.opening.level-r.v-inflow*(d.start-r.t) >= explainedShare*fall; !high && !(jumped && r.t > d.start-undoneJunk) {
 			continue
 		}
@@ -126,6 +176,36 @@ func leaps(ts *tankState, t *Tank, d draw) (inches float64) {
 		}
 	}
 	return inches
+}
+
+// staircase counts the falls of a draw that fell by nothing else: each from one reading to the next or the one after, with rest
+// between them in which the sensor is alive, as where somebody trims a zero by and by. 0 where it fell otherwise: a gateway that
+// holds its values, or a converter of few bits, rests on one value.
+func staircase(ts *tankState, d draw) (steps int) {
+	b := between(ts.levels.recent, d.start-restNear, d.end+restNear)
+	noise := math.Max(stairLeast, leapNoise*math.Max(ts.noise.perSample(), quietScatter(b)))
+	fell, took, run, alive := 0.0, 0.0, 0, 0
+	for k := 1; k < len(b); k++ {
+		by := float64(b[k-1].v - b[k].v)
+		if by < noise {
+			run = 0
+			if by != 0 {
+				alive++
+			}
+			continue
+		}
+		fell, took = fell+by, took+b[k].t-b[k-1].t
+		if run++; run == 1 {
+			steps++
+		}
+		if run > stairRun {
+			return 0
+		}
+	}
+	if steps < stairFew || fell < leapMost*(d.opening.level-d.closing.level) || took > stairQuick*(d.end-d.start) || alive < steps {
+		return 0
+	}
+	return steps
 }
 
 // before are the levels of the hours before a time, the newest first.

@@ -3,6 +3,7 @@ package tank
 import (
 	"math"
 	"testing"
+	"time"
 
 	"gauger/agent/tank/stats"
 	"gauger/agent/tank/tanktest"
@@ -85,6 +86,72 @@ func TestALoadAmongJumps(t *testing.T) {
 		t.Fatalf("%+v, %v", r.loads, r.told)
 	}
 	asksFor(t, r.loads[0], "sensor jumped 25 min before it")
+}
+
+// A rod is lifted, let down by hand as slowly as a pump draws, laid aside and let in again: the level is where it was, and nothing
+// left. Where a truck came while it was out, the level is not, and the load is one.
+func TestARodInSomebodysHands(t *testing.T) {
+	from := 4 * tanktest.Hour
+	for _, truck := range []tanktest.Move{{Rate: 1}, {From: from - 2400, Bbl: 170, Rate: 6}, {From: from + 5700, Bbl: 170, Rate: 6}} {
+		w := tanktest.Well{Level0: 150, Inflow: 30, Moves: []tanktest.Move{truck}}
+		r := newRig(t, w)
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			switch since := s - from; {
+			case since < 0 || since > 3900:
+				return v, true
+			case since < 600: // lifted
+				return 210 + tanktest.Radar(0, s, 0), true
+			case since < 1500: // let down
+				return 210 - (since-600)*0.1 + tanktest.Radar(0, s, 0), true
+			case since < 2400: // laid aside
+				return 20 + tanktest.Radar(0, s, 0), true
+			default: // and held
+				return 190 - (since-2400)*0.05 + tanktest.Radar(0, s, 0), true
+			}
+		}
+		r.run(0, 9*tanktest.Hour)
+		if truck.Bbl == 0 {
+			r.matches(0, 0)
+			continue
+		}
+		took := 0.0
+		for _, l := range r.loads {
+			if truck.From < s(l.End) && truck.End() > s(l.Start) {
+				took += l.GaugeBbl
+			}
+		}
+		if math.Abs(took-truck.Bbl) > 5 {
+			t.Errorf("a truck at %.0f s took %.1f", truck.From, took)
+			for _, l := range r.loads {
+				t.Logf("%.0f to %.0f s: %.2f to %.2f in, %q", s(l.Start), s(l.End), l.Open, l.Close, l.Review)
+			}
+		}
+	}
+}
+
+// s are the site seconds of an instant.
+func s(at time.Time) float64 { return at.Sub(tanktest.Start).Seconds() }
+
+// A zero that is trimmed by and by in steps that a pump could make in the time has rests between them; so has a gateway that
+// holds its values while a truck loads.
+func TestStepsAndRests(t *testing.T) {
+	at := 4 * tanktest.Hour
+	r := newRig(t, tanktest.Well{Level0: 150})
+	r.every = 30
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		return v - 5.5*stats.Clamp(math.Floor((s-at)/300), 0, 5), true
+	}
+	r.run(0, 7*tanktest.Hour)
+	r.matches(0, 0)
+
+	r = newRig(t, aWell)
+	r.every = 30
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		held := math.Floor(s/300) * 300
+		return tanktest.Radar(0, held, r.wells[0].Level(held)), true
+	}
+	r.run(0, 8*tanktest.Hour)
+	r.matches(0.6, 400, labelOf(aWell, aLoad, aLoad))
 }
 
 // A gateway that repeats values lets a jump through that is faster than any pump.

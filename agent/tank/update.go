@@ -19,9 +19,6 @@ type update struct {
 	siteTanks
 	out      []Outcome
 	storeNow bool // a draw began: store now
-
-	jumped   bool    // the level has just jumped to another one
-	jumpedTo float64 // in
 }
 
 // writable is a tank's state that may be written to.

@@ -48,8 +48,11 @@ func (l *levels) fallSoFar(now float64) (before, after, dt float64) {
 		return 0, 0, 0
 	}
 	j := n - 2
-	for j > 0 && l.recent[j-1].t >= now-watchBack {
+	for j > 0 && l.recent[j-1].t >= now-watchBack && l.recent[j].flags != unlinked {
 		j--
+	}
+	if l.recent[n-1].flags == unlinked {
+		j = n - 1
 	}
 	a, b := l.recent[j], l.recent[n-1]
 	if n-j < 8 {
@@ -73,7 +76,7 @@ func (u *update) storeHint(ts *tankState, s sample) {
 // fallBegan is the instant at which the fall that is seen now began, by what is known now:
 // the last sample that was not clearly below the level of the minutes before.
 func (l *levels) fallBegan(now float64, z *noise) float64 {
-	b := between(l.recent, now-watchBack-360, now)
+	b := sinceLeap(between(l.recent, now-watchBack-360, now))
 	if len(b) < 2 {
 		return now
 	}
