@@ -3,6 +3,7 @@ package modbus
 import (
 	"context"
 	"errors"
+	"io"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -19,10 +20,20 @@ import (
 type plug struct {
 	*modbustest.Slave
 
+	hangsUp bool // after each answer
+
 	mu    sync.Mutex
 	out   bool
 	dials int
 	far   *modbustest.End
+}
+
+// hangUp is the far end of a connection that is closed behind each answer.
+type hangUp struct{ *modbustest.End }
+
+func (h hangUp) Write(b []byte) (int, error) {
+	n, err := h.End.Write(b)
+	return n, errors.Join(err, h.Close())
 }
 
 var errUnplugged = errors.New("no such device")
@@ -36,7 +47,11 @@ func (p *plug) lines(t *testing.T, framing modbustest.Framing) *line.Lines {
 		}
 		near, far := modbustest.Pipe()
 		p.far = far
-		go func() { _ = p.ServeStream(t.Context(), far, framing) }()
+		var stream io.ReadWriteCloser = far
+		if p.hangsUp {
+			stream = hangUp{far}
+		}
+		go func() { _ = p.ServeStream(t.Context(), stream, framing) }()
 		return near, nil
 	}}
 }
@@ -122,4 +137,24 @@ func TestAServerThatHangsUpBringsNobodyOutOfStep(t *testing.T) {
 		}
 		s.stop()
 	})
+}
+
+// TestAUnitThatHangsUpIsConnectedOnceAPoll: some close the connection behind each answer. They are read at every beat, and each poll
+// costs one connection.
+func TestAUnitThatHangsUpIsConnectedOnceAPoll(t *testing.T) {
+	for _, every := range []time.Duration{time.Second, 10 * time.Second, time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			p := &plug{Slave: linetest.NumberedSlave(), hangsUp: true}
+			d := Device{Name: "d", URL: "tcp://site", Every: every, Points: []Point{holding("p", 7)}}
+			s := runSite(t, p.lines(t, modbustest.TCP), &collectorstest.Host{}, d)
+			linetest.Await(t, every/2)
+			dials, before := p.attempts(), len(s.host.Batches())
+			linetest.Await(t, 20*every)
+			polls, good := s.tally(before)
+			if n := p.attempts() - dials; polls["d"] != 20 || good["d/p"] != 20 || n != 20 {
+				t.Errorf("every %s: %d polls, %d of them good, %d connections; want 20 each", every, polls["d"], good["d/p"], n)
+			}
+			s.stop()
+		})
+	}
 }
