@@ -150,13 +150,20 @@ func (b *dbFile) closeDB() error {
 func openDB(path string, quota int64) (*bbolt.DB, error) {
 	_, err := os.Lstat(path)
 	fresh := errors.Is(err, os.ErrNotExist)
-	db, err := bbolt.Open(path, 0o640, &bbolt.Options{
+	options := &bbolt.Options{
 		OpenFile:        disk.OpenFile,
 		Timeout:         lockWait,
 		FreelistType:    bbolt.FreelistArrayType,
 		NoFreelistSync:  true, // or bbolt would write a list that is missing; each commit decides for itself
 		InitialMmapSize: int(min(quota, 1<<30)),
-	})
+	}
+	db, err := bbolt.Open(path, 0o640, options)
+	if fresh && err == nil {
+		// Its first four pages were written as one. The system would keep them as one, and count 16 KiB for each that is written.
+		if err = errors.Join(db.Close(), disk.DropCache(path)); err == nil {
+			db, err = bbolt.Open(path, 0o640, options)
+		}
+	}
 	if err != nil && fresh { // what is half made would count as damaged
 		err = errors.Join(err, removed(path))
 	}

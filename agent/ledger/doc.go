@@ -21,7 +21,7 @@
 // The tanks' mark says when storing is due, so that a week of quiet levels does not wear the flash. The stored state is enough to
 // decide the same: it has every sample from 45 minutes before now, or before a draw under way, and a recording's place is stored
 // with what its rows did. A run's first input is the clock, and uptime and boot id tell how long it was away. From 8 KiB the
-// tanks' state and the open book are deflated (pack.go): twenty quiet tanks cost some 10 MB of flash writes a day, one costs 5.
+// tanks' state and the open book are deflated (pack.go): twenty quiet tanks cost less than 5 MB of flash writes a day, one less than 2.
 //
 // What cannot be written down (a figure that is not finite, an id that is too long) is left out by itself
 // and told, record-unwritable: it fails no batch and no tick.

@@ -207,8 +207,8 @@ func TestQuietReadingsOpenNoTransaction(t *testing.T) {
 		quiet(time.Hour)
 		before := b.state.storedMark
 		quiet(2 * time.Hour)
-		if got := b.state.storedMark - before; got > 8 {
-			t.Errorf("two quiet hours stored the state %d times; every quarter of an hour is enough", got)
+		if got := b.state.storedMark - before; got > 4 {
+			t.Errorf("two quiet hours stored the state %d times; every half an hour is enough", got)
 		}
 	})
 }

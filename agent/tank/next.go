@@ -5,7 +5,8 @@ import "math"
 const (
 	storeWhileDrawing = 60.0
 	storeWhileMoving  = 300.0 // a tank's level moved
-	storeAtRest       = 900.0
+	storeAtRest       = 1800.0
+	fallStopped       = 900.0 // without a fall: a draw that is drawn no further is at rest
 	storeMoved        = 0.25  // in
 	storeFar          = 1.5   // in; so much of a tank that is filled up is not lost again
 	sparseInterval    = 240.0 // s between readings of which each is dear
@@ -181,10 +182,8 @@ func (u *update) storeEvery(now float64) float64 {
 	for _, ts := range u.st.tanks {
 		every = min(every, ts.storeEvery(now, u.st.storedAt))
 	}
-	if now-u.st.bootedAt*u.site.speed < storeAtRest { // a box that restarts once may do it again
-		every = storeWhileDrawing
-	}
-	return every
+	// A box that restarts once may do it again: it loses no more than two thirds of what it has heard since.
+	return min(every, math.Max(2*storeWhileDrawing, (now-u.st.bootedAt*u.site.speed)*2/3))
 }
 
 // storeEvery is the time in seconds after which this tank wants the state stored again.
@@ -192,7 +191,7 @@ func (ts *tankState) storeEvery(now, stored float64) float64 {
 	moved := math.Abs(ts.last.v-ts.stored.level) - 4*ts.noise.sigma
 	fresh := ts.last.t > stored
 	switch {
-	case ts.drawing && now-ts.lastFallAt < storeAtRest, moved > storeFar:
+	case ts.drawing && now-ts.lastFallAt < fallStopped, moved > storeFar:
 		return storeWhileDrawing
 	case fresh && (ts.interval.usual >= sparseInterval || now-ts.last.t > math.Max(silentFor, 3*ts.interval.usual)):
 		return storeWhileDrawing

@@ -187,15 +187,25 @@ func TestDrawIsStoredAtItsFirstSign(t *testing.T) {
 	}
 }
 
-// A box that has just restarted may do it again: it stores each minute for a quarter of an hour.
+// A box that has just restarted may do it again: of what it has heard since it loses no more than two thirds, or two minutes. A
+// flash card is not worn for that.
 func TestRestartIsStoredOften(t *testing.T) {
 	r := newRig(t, tanktest.Well{Level0: 100})
 	r.run(0, 2*tanktest.Hour)
 	r.kill(2 * tanktest.Hour)
-	before := r.st.Mark()
-	r.run(2*tanktest.Hour, 2*tanktest.Hour+900)
-	if grew := r.st.Mark() - before; grew < 13 {
-		t.Errorf("stored %d times in the 15 minutes after a restart, want 13 at least", grew)
+	begin, before := r.st.Mark(), r.st.Mark()
+	storedAt := 0.0
+	for s := 0.0; s < tanktest.Hour; s += 30 {
+		r.run(2*tanktest.Hour+s, 2*tanktest.Hour+s+30)
+		if r.st.Mark() != before {
+			before, storedAt = r.st.Mark(), s
+		}
+		if most := max(120, min(s*2/3, 1800)) + 30; s-storedAt > most {
+			t.Errorf("%.0f s after the restart nothing was stored for %.0f s, want %.0f", s, s-storedAt, most)
+		}
+	}
+	if grew := before - begin; grew > 5 {
+		t.Errorf("stored %d times in the hour after a restart, want 5 at most", grew)
 	}
 }
 

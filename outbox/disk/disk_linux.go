@@ -51,6 +51,16 @@ func Free(path string) (int64, error) {
 	return int64(st.Bavail) * int64(st.Bsize), nil
 }
 
+// DropCache lets the system forget what it keeps of a file in memory, so that its pages are single ones when they are read again.
+func DropCache(path string) error {
+	f, err := OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED) // it is an advice
+	return f.Close()
+}
+
 // SyncData waits until what was written to the file is on disk.
 func SyncData(f *os.File) error {
 	for {

@@ -17,6 +17,9 @@ func Release(string) error { return nil }
 // Free cannot tell.
 func Free(string) (int64, error) { return 0, errors.ErrUnsupported }
 
+// DropCache does nothing.
+func DropCache(string) error { return nil }
+
 // SyncData waits until what was written to the file is on disk.
 func SyncData(f *os.File) error { return f.Sync() }
 
