@@ -123,7 +123,7 @@ func (f failing) run(t *testing.T, dir string, seed uint64, steps int) (word str
 			return
 		}
 		if err = s.promised(b); err == nil {
-			err = s.deliver(b, func(stream string, to outbox.Sender) { drained(t, b, stream, to) })
+			err = s.deliver(b, func(stream string, to outbox.Sender) { emptied(t, b, stream, to) })
 		}
 		shut(t, b)
 	})

@@ -133,7 +133,7 @@ func TestProvePowerCut(t *testing.T) {
 // delivered drains a box to its end in virtual time, and closes it.
 func delivered(t *testing.T, s *story, b *outbox.Box) error {
 	t.Helper()
-	err := s.deliver(b, func(stream string, to outbox.Sender) { drained(t, b, stream, to) })
+	err := s.deliver(b, func(stream string, to outbox.Sender) { emptied(t, b, stream, to) })
 	shut(t, b)
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -19,7 +20,7 @@ import (
 )
 
 // The words of these tests: a site is the usual set of streams; open, shut and put open and close a box and store records;
-// drained, drainAll, drainSome and running run a drain; counts are those of a stream, and add up; notes collect what is told.
+// drained, emptied, drainAll, drainSome and running run a drain; counts are those of a stream, and add up; notes collect what is told.
 // A desk (isolation_test.go) is a service that does not take some ids; a script (box_script_test.go) is a run of steps that a
 // child plays under our tracer, and a story what it has said until it was cut off; a base and its mutants
 // (salvage_mutant_bases_test.go) are a sound file and damaged copies of it. Tests inside the package have openTickets, oneStream
@@ -92,6 +93,14 @@ func drained(t testing.TB, b *outbox.Box, stream string, to outbox.Sender) {
 	if err != nil {
 		t.Fatalf("drain %s: %v", stream, err)
 	}
+}
+
+// emptied is drained with an hour for what waits: a ticket whose answer a cut has taken is not sent at once.
+func emptied(t testing.TB, b *outbox.Box, stream string, to outbox.Sender) {
+	t.Helper()
+	stop := running(t, b, stream, to)
+	wait(time.Hour)
+	stop()
 }
 
 func counts(t testing.TB, b *outbox.Box, stream string) outbox.Counts {
