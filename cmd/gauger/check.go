@@ -81,7 +81,7 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 		return checkJSON(c, cfg, doubts, errors.Join(err, late))
 	}
 	for _, w := range doubts {
-		fmt.Fprintln(c.err, "warning: "+w.String())
+		complain(c, "warning: "+w.String())
 	}
 	if err != nil {
 		return asConfigError(err)
@@ -89,7 +89,7 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 	warned := len(doubts)
 	if u, err := url.Parse(cfg.Service.URL); err == nil && strings.HasSuffix("."+u.Hostname(), ".example.com") {
 		warned++
-		fmt.Fprintf(c.err, "warning: service.url is the example's, %s: write your service's, and look whether id, object and the devices' addresses are the example's too\n", u.Hostname())
+		complain(c, fmt.Sprintf("warning: service.url is the example's, %s: write your service's, and look whether id, object and the devices' addresses are the example's too", u.Hostname()))
 	}
 	if o.print {
 		return errors.Join(late, cfg.Print(c.out))
@@ -105,9 +105,10 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 		late = strictAdvice(cfg)
 	}
 	outbox, receipts, recorder := cfg.Store.MaxBytes, cfg.Store.Receipts.MaxBytes, cfg.Recorder.MaxBytes
-	fmt.Fprintf(c.out, "disk: at most %s in %s: %s for the outbox, %s for its receipts, %s for the recorder\n",
+	t := newTable(c.out)
+	t.printf("disk: at most %s in %s: %s for the outbox, %s for its receipts, %s for the recorder\n",
 		outbox+receipts+recorder, cfg.Store.Path, outbox, receipts, recorder)
-	return errors.Join(printBudgets(c.out, cfg.Budgets, o.plan), late)
+	return errors.Join(t.Flush(), printBudgets(c.out, cfg.Budgets, o.plan), late)
 }
 
 // look is how the secrets' files are looked at: by root with the agent's eyes, which tells whether it will be able to read them.

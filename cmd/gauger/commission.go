@@ -53,7 +53,7 @@ type commissioner struct {
 	file   string // what is kept of the walk
 	walk   commission.Walk
 	places []commission.Place
-	offset bool // one was written
+	offset []string // tanks for which one was written
 }
 
 // run walks through the points that are left.
@@ -226,8 +226,8 @@ func (k *commissioner) end(ctx context.Context) error {
 		}
 	}
 	k.Say("%d of %s right, %d wrong, %d not looked at. `gauger commission --list` shows them.", len(k.places)-len(left), countText(len(k.places), "point"), wrong, len(left)-wrong)
-	if k.offset {
-		k.Say("The new offsets are in %s; `sudo systemctl restart gauger` takes them where gauger runs already.", k.c.config)
+	if len(k.offset) > 0 {
+		k.Say("Where gauger runs already, `gauger apply --steps %s %s` takes the new offsets.", strings.Join(k.offset, ","), k.c.config)
 	}
 	if len(left) > 0 {
 		return errQuiet
@@ -248,7 +248,7 @@ func (k *commissioner) setOffset(p commission.Place, offset tank.Length, note st
 	if err := replaceFile(k.c.config, text); err != nil {
 		return fmt.Errorf("write the offset of %s: %w; use sudo, or write offset: %s at the tank", p.Tank, err, value)
 	}
-	k.offset = true
+	k.offset = append(k.offset, p.Tank)
 	k.Say("  offset: %s is in %s now", value, k.c.config)
 	return nil
 }

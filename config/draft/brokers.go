@@ -116,8 +116,9 @@ func (v *Interview) takeTopics(ctx context.Context, key string, heard []mqtt.Sug
 		for _, ask := range []struct {
 			to                *string
 			key, text, preset string
-		}{{&p.Name, "name", "  Name of the point", p.Name}, {&p.Unit, "unit", "  Unit of " + heard[i].Sample + " (in, ft, percent, degF ...)", "in"}} {
-			if err := v.into(ctx, ask.to, dialogue.Question{Key: fmt.Sprint(key, ask.key, i), Text: ask.text, Default: ask.preset, Passing: true}); err != nil {
+			check             func(string) (string, error)
+		}{{&p.Name, "name", "  Name of the point", p.Name, d.checkName}, {&p.Unit, "unit", "  Unit of " + heard[i].Sample + " (in, ft, percent, degF ...)", "in", nil}} {
+			if err := v.into(ctx, ask.to, dialogue.Question{Key: fmt.Sprint(key, ask.key, i), Text: ask.text, Default: ask.preset, Check: ask.check, Passing: true}); err != nil {
 				return err
 			}
 		}

@@ -123,14 +123,26 @@ func (v *Interview) askName(ctx context.Context, key, text, usual, flag string) 
 		fresh = fmt.Sprintf("%s-%d", usual, n)
 	}
 	return v.Ask(ctx, dialogue.Question{Key: key, Flag: flag, Text: text, Default: fresh, Check: func(name string) (string, error) {
-		switch {
-		case strings.ContainsAny(name, "/, \t{}[]:#\"'"):
-			return "", errors.New("letters, digits, - and _")
-		case taken(name):
+		if taken(name) {
 			return "", fmt.Errorf("%s is taken", name)
 		}
-		return name, nil
+		return plainName(name)
 	}})
+}
+
+func plainName(name string) (string, error) {
+	if strings.ContainsAny(name, "/, \t{}[]:#\"'") {
+		return "", errors.New("letters, digits, - and _")
+	}
+	return name, nil
+}
+
+// checkName wants a name that no other point of the device has.
+func (d *Device) checkName(name string) (string, error) {
+	if slices.ContainsFunc(d.Points, func(p *Point) bool { return p.Name == name }) {
+		return "", fmt.Errorf("%s is taken", name)
+	}
+	return plainName(name)
 }
 
 // askMap asks for a template or a file of register addresses, and takes its points.
@@ -225,7 +237,7 @@ func (v *Interview) askRegisters(ctx context.Context, key, url string, unit int,
 		if err != nil || where == "" {
 			return err
 		}
-		gauge, err := v.Ask(ctx, dialogue.Question{Key: at + ".gauge", Text: "  What the hand gauge of that tank says, such as 15-04-1", Optional: true, Check: checkLength})
+		gauge, err := v.Ask(ctx, dialogue.Question{Key: at + ".gauge", Text: "  Hand gauge of that tank, such as 15-04-1", Optional: true, Check: checkLength})
 		if err != nil {
 			return err
 		}
@@ -234,6 +246,7 @@ func (v *Interview) askRegisters(ctx context.Context, key, url string, unit int,
 		if err != nil {
 			v.Say("  %v", err)
 			delete(v.Kept, at)
+			delete(v.Kept, at+".gauge")
 			n--
 			continue
 		}
@@ -290,7 +303,7 @@ func (v *Interview) askGuess(ctx context.Context, at string, guesses []Guess, d 
 		return err
 	}
 	p := guesses[n-1].Point
-	if p.Name, err = v.Ask(ctx, dialogue.Question{Key: at + ".name", Text: "  Name of the point", Default: fmt.Sprintf("tk%d-level", len(d.Points)+1)}); err != nil {
+	if p.Name, err = v.Ask(ctx, dialogue.Question{Key: at + ".name", Text: "  Name of the point", Default: fmt.Sprintf("tk%d-level", len(d.Points)+1), Check: d.checkName}); err != nil {
 		return err
 	}
 	line, err := config.Line(p)

@@ -10,6 +10,7 @@ import (
 
 	"gauger/agent/dialogue"
 	"gauger/agent/tank"
+	"gauger/collectors"
 )
 
 // askTanks asks for tank after tank.
@@ -53,7 +54,7 @@ func (v *Interview) askTank(ctx context.Context, key string, n int) (t Tank, err
 			return text, nil
 		}}),
 		ask(&t.Purchaser, dialogue.Question{Key: "purchaser", Text: "  Who buys the oil", Default: v.lastPurchaser()}),
-		ask(&t.Top, dialogue.Question{Key: "top_temperature", Text: "  Its temperature: a point, or degF", Optional: true, Check: v.checkSource}),
+		ask(&t.Top, dialogue.Question{Key: "top_temperature", Text: "  Its temperature: a point, or degF", Optional: true, Check: v.checkTemperature}),
 		ask(&t.Gravity, dialogue.Question{Key: "specific_gravity", Text: "  Specific gravity 60/60, such as 0.83", Optional: true, Check: v.checkSource}),
 		ask(&t.BSW, dialogue.Question{Key: "bsw", Text: "  BS&W in percent, such as 0.2", Optional: true, Check: v.checkSource}),
 	)
@@ -116,6 +117,16 @@ func (v *Interview) checkSource(text string) (string, error) {
 		return "", fmt.Errorf("%q is neither a number nor a point such as plc/tk1-top", text)
 	}
 	return text, nil
+}
+
+// checkTemperature is checkSource for a temperature.
+func (v *Interview) checkTemperature(text string) (string, error) {
+	if p := v.point(text); p != nil {
+		if _, ok := collectors.Unit(p.Unit).Fahrenheit(0); !ok {
+			return "", fmt.Errorf("%s is in %q, which is no temperature (degF, degC)", text, p.Unit)
+		}
+	}
+	return v.checkSource(text)
 }
 
 // point finds a point by its whole name.

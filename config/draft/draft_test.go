@@ -1,0 +1,169 @@
+package draft
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"gauger/agent/cloud"
+	"gauger/agent/dialogue"
+	"gauger/collectors/modbus"
+	"gauger/collectors/mqtt"
+	"gauger/config"
+)
+
+// field is a site with two units on a line, of which one has a level in feet, and a broker.
+var field = Field{
+	Scan: func(_ context.Context, url, units string) ([]Unit, error) {
+		return []Unit{{1, "holding 0 is 0"}, {7, "exception 2"}}, nil
+	},
+	Probe: func(_ context.Context, _ string, unit, register int, input bool, gauge string) ([]Guess, error) {
+		if register == 999 {
+			return nil, errors.New("exception 2 (illegal data address)")
+		}
+		return []Guess{{Point: modbus.Point{Holding: &register, Type: "int16", Unit: "ft"}, Reads: fmt.Sprint(unit, input, gauge), Fits: true, Doubt: "it may be"}}, nil
+	},
+	Listen: func(context.Context, Broker) ([]mqtt.Suggestion, error) {
+		return []mqtt.Suggestion{{Point: mqtt.Point{Name: "batt", Topic: "t", Value: "batt"}, Sample: "3.6"}, {Point: mqtt.Point{Name: "lev: el", Topic: "t/odd", Value: "level"}, Sample: "101.5"}}, nil
+	},
+	Devices: func(context.Context, *Site) ([]cloud.Device, error) {
+		return []cloud.Device{{ID: "7c9e6679-7425-40de-944b-e07fc1f90ae7", Name: "Cooper", ExternalID: "TK-1"}}, nil
+	},
+}
+
+// talk is what a person types, line by line.
+const talk = `Cooper: #12 "west"
+
+America/Denver
+https://api.example.com/
+env:PRIMARY
+none
+1
+tcp://10.20.0.5:502
+1,7
+1,7
+plc
+
+999
+
+100
+15-04-1
+1
+tk1: level
+tk1-level
+
+radar
+rosemount-5300
+
+
+mqtt://10.20.0.9
+radio
+ann
+file:/secret
+2
+lev: el
+level
+in
+
+TK-1
+plc/tk1-level
+20ft
+
+12ft
+
+Acme: Crude & Sons #2
+70
+
+0.2
+TK-2
+radar/level
+ft
+16ft
+tk.csv
+float
+
+plc/tk1-level
+
+
+
+
+`
+
+func interview(in string, kept map[string]string) (*Interview, *bytes.Buffer) {
+	out := new(bytes.Buffer)
+	v := &Interview{Dialogue: &dialogue.Dialogue{In: strings.NewReader(in), Out: out, Echo: true, Kept: maps.Clone(kept)}, Field: field,
+		ReadFile: func(name string) ([]byte, error) {
+			if name == "tk.csv" {
+				return []byte("0,0\n240,480\n"), nil
+			}
+			return nil, os.ErrNotExist
+		}}
+	return v, out
+}
+
+// loads checks that what was answered becomes a file that gauger takes, whatever a person has typed.
+func loads(t *testing.T, s *Site) (*config.Config, string) {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.WriteFile(folder+"/tk.csv", []byte("0,0\n240,480\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, err := s.YAML(time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Parse("draft", text, folder)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	return cfg, string(text)
+}
+
+func TestAnswersBecomeAConfiguration(t *testing.T) {
+	v, out := interview(talk, nil)
+	kept := map[string]string{}
+	v.Keep = func(all map[string]string) error { kept = maps.Clone(all); return nil }
+	s, err := v.Run(t.Context())
+	if err != nil {
+		t.Fatalf("%v after\n%s", err, out)
+	}
+	cfg, text := loads(t, s)
+	if cfg.Site != `Cooper: #12 "west"` || cfg.ID != "COOPER-12-WE" || cfg.Tanks[0].Purchaser != "Acme: Crude & Sons #2" || cfg.Tanks[1].Purchaser != cfg.Tanks[0].Purchaser {
+		t.Errorf("names: %q %q %q", cfg.Site, cfg.ID, cfg.Tanks[0].Purchaser)
+	}
+	for _, want := range []string{
+		"{name: tk1-level, holding: 100, type: int16, unit: ft, range: [-0.08, 20.5]}", "template: rosemount-5300", "      - {name: level, unit: ft, range: [-0.08, 16.5]}",
+		"username: ann", "password: {file: /secret}", "{name: level, topic: t/odd, value: level, unit: in}",
+	} {
+		if !strings.Contains(strings.ReplaceAll(text, "'", ""), want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	for _, want := range []string{"exception 2 (illegal data address)", "! The first may be half of another value: it may be.", "The service knows the external ids TK-1.", "plc/tk1-level is in \"ft\", which is no temperature"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q was not said", want)
+		}
+	}
+	for line := range strings.Lines(out.String()) {
+		prompt, _, asked := strings.Cut(line, ": ")
+		if len([]rune(line)) > dialogue.Width+1 && !(asked && len(prompt) <= dialogue.Width) { // what a person types may be long
+			t.Errorf("%d columns: %s", len(line), line)
+		}
+	}
+
+	// The same answers again, from before: nothing is asked, and the file is the same.
+	v, out = interview("", kept)
+	again, err := v.Run(t.Context())
+	if err != nil {
+		t.Fatalf("%v after\n%s", err, out)
+	}
+	if _, other := loads(t, again); other != text {
+		t.Errorf("from the answers of before:\n%s\nwant\n%s", other, text)
+	}
+}
