@@ -125,24 +125,36 @@ func (a *Agent) tickLedger(ctx context.Context, pulse *collectors.Pulse) error {
 	t := time.NewTicker(a.Site.TickEvery())
 	defer t.Stop()
 	failed, kept := false, clock.Unset
+	var flush <-chan time.Time // nil: no values linger
 	for {
 		pulse.Rest()
+		var err error
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-a.Ledger.Lingering():
+			if flush == nil {
+				flush = time.After(a.Site.Linger)
+			}
+			continue
+		case <-flush:
+			pulse.Work()
+			if flush, err = nil, a.Ledger.Flush(); err != nil {
+				flush = time.After(a.Site.TickEvery())
+			}
 		case now := <-t.C:
 			pulse.Work()
-			err := a.Ledger.Tick(now)
+			err = a.Ledger.Tick(now)
 			if grade := a.Clock.Grade(now); err == nil && grade != kept {
 				kept, err = grade, a.keepClock(now)
 			}
-			if errors.Is(err, outbox.ErrDead) {
-				return err
-			}
-			if (err != nil) != failed {
-				failed = err != nil
-				a.Log.Error().Err(err).Bool("failing", failed).Msg("storing what the clock changed")
-			}
+		}
+		if errors.Is(err, outbox.ErrDead) {
+			return err
+		}
+		if (err != nil) != failed {
+			failed = err != nil
+			a.Log.Error().Err(err).Bool("failing", failed).Msg("storing what the clock changed")
 		}
 	}
 }
@@ -251,6 +263,9 @@ const (
 
 // endRun notes that this run ended in order.
 func (a *Agent) endRun() error {
+	if err := a.unlessFull(a.Ledger.Flush()); err != nil {
+		return err
+	}
 	return a.unlessFull(a.Ledger.SaveState(runKey, runRecord{Began: time.Now().Round(0), Clean: true, Config: a.Site.Config}))
 }
 

@@ -148,7 +148,8 @@ type Speaker interface {
 // Host is the agent's side toward a collector. All methods may be called from any goroutine.
 type Host interface {
 	// Emit hands over one batch: all points of one poll, or all messages that arrived while the last commit ran.
-	// nil means that whatever this batch changed is on disk, and a device may be told so. After an error nothing
+	// nil means that whatever this batch changed is on disk, and a device may be told so; only values of readings that were Asked
+	// for, which no device waits to be told of, may follow within a bound that the site has set. After an error nothing
 	// of the batch counts: a poll simply comes again, a message stays unacknowledged. The host keeps nothing of the
 	// slice: the collector may fill it again after Emit has returned.
 	Emit(ctx context.Context, batch []Reading) error

@@ -75,6 +75,9 @@ func (c *checker) checkSite() {
 	if lowest := Size(1 << 20); cfg.Store.MaxBytes < lowest {
 		c.problemf("store.max_bytes", "%s is too small; write at least %s", cfg.Store.MaxBytes, lowest)
 	}
+	if d := cfg.Store.Linger; d < 0 || d > mostLinger {
+		c.problemf("store.linger", "%s; write 0s to %s", shortDuration(d), shortDuration(mostLinger))
+	}
 	c.checkReceipts()
 	c.checkFlash()
 	shares := cfg.Store.Shares
@@ -89,6 +92,9 @@ func (c *checker) checkSite() {
 	c.checkListen()
 	c.checkControl()
 }
+
+// mostLinger bounds what a kill costs of the values that were polled.
+const mostLinger = 30 * time.Second
 
 // mostReceiptDays bounds the days for which receipts are kept.
 const mostReceiptDays = 3650

@@ -42,6 +42,7 @@ var siteMistakes = []mistake{
 	{"size too small", "64MiB", "64KiB", 12, "store.max_bytes", "at least 1MiB"},
 	{"receipts too few", "max_bytes: 64MiB}", "max_bytes: 64MiB, receipts: {max_bytes: 64KiB}}", 12, "store.receipts.max_bytes", "at least 1MiB"},
 	{"receipts for no time", "max_bytes: 64MiB}", "max_bytes: 64MiB, receipts: {days: 0}}", 12, "store.receipts.days", "1 to 3650"},
+	{"values that linger for a minute", "max_bytes: 64MiB}", "max_bytes: 64MiB, linger: 1m}", 12, "store.linger", "write 0s to 30s"},
 	{"receipts by a duration", "max_bytes: 64MiB}", "max_bytes: 64MiB, receipts: 90d}", 12, "store.receipts", ""},
 	{"nonsense without a message", "max_bytes: 64MiB}", "max_bytes: 64MiB, refused: {messages: 0}}", 12, "store.refused.messages", "at least 1"},
 	{"nonsense without a byte", "max_bytes: 64MiB}", "max_bytes: 64MiB, refused: {max_bytes: 0}}", 12, "store.refused.max_bytes", "too small"},

@@ -105,9 +105,10 @@ type Login struct {
 
 // Store is the folder of the state: outbox, keys, last good configuration.
 type Store struct {
-	Path     string `yaml:"path" doc:"folder of outbox, keys and state. Default /var/lib/gauger"`
-	MaxBytes Size   `yaml:"max_bytes" doc:"disk space reserved for the outbox, as in 64MiB. Default 64MiB"`
-	Shares   Shares `yaml:"shares" doc:"percent of that which each kind of record may use at most; tickets and memos have no limit and never give way"`
+	Path     string        `yaml:"path" doc:"folder of outbox, keys and state. Default /var/lib/gauger"`
+	MaxBytes Size          `yaml:"max_bytes" doc:"disk space reserved for the outbox, as in 64MiB. Default 64MiB"`
+	Linger   time.Duration `yaml:"linger" doc:"tag values and targets that are polled wait so long for others to be stored and to leave with, 0s to 30s: the longer, the less is written to the card, and the more of them a power cut or a kill costs. Tickets, events, memos and what a broker brings never wait. Default 1s"`
+	Shares   Shares        `yaml:"shares" doc:"percent of that which each kind of record may use at most; tickets and memos have no limit and never give way"`
 
 	Refused  Refused  `yaml:"refused" doc:"how much is stored of a device's messages that cannot be decoded; beyond it all but the first three of a topic are counted and dropped"`
 	Receipts Receipts `yaml:"receipts" doc:"what is kept of records that the service has taken: when, its status, its correlation id"`
@@ -251,7 +252,7 @@ func defaultConfig() Config {
 		ObjectType:    "Device",
 		ProductionDay: TimeOfDay(7 * time.Hour),
 		Service:       Service{Wire: cloud.DefaultWire(), Segments: cloud.Segments{Alpha: "vAlpha", Beta: "vBeta"}},
-		Store: Store{Path: "/var/lib/gauger", MaxBytes: 64 << 20, Shares: Shares{Events: 50, TagValues: 50, Targets: 25, Refused: 10},
+		Store: Store{Path: "/var/lib/gauger", MaxBytes: 64 << 20, Linger: time.Second, Shares: Shares{Events: 50, TagValues: 50, Targets: 25, Refused: 10},
 			Refused: Refused{Messages: 2000, Bytes: 4e6, Day: 5e6}, Receipts: Receipts{Days: 62, MaxBytes: 16 << 20}},
 		Recorder: Recorder{MaxBytes: 64 << 20, Days: 30},
 		Link:     Link{Rate: rateByPlace},

@@ -1,10 +1,12 @@
 package ledger
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"gauger/outbox"
@@ -48,6 +50,12 @@ func (l *Ledger) stage(tx *txn, device string) (*outbox.Commit, error) {
 		})
 		if err != nil {
 			return nil, err
+		}
+	}
+	if len(tx.lingering.records) > 0 {
+		select {
+		case l.lingers <- struct{}{}:
+		default:
 		}
 	}
 	if c == nil {
@@ -158,9 +166,63 @@ func (tx *txn) prepare(device string) error {
 		tx.putPositions()
 		tx.storedMark = mark
 	}
-	tx.putValues()
 	tx.putUnused()
+	if tx.takeLingering() {
+		tx.putValues()
+	}
 	return errors.Join(tx.errs...)
+}
+
+// lingering are values of polls that wait for others to share a commit with (Site.Linger). Nobody waits for an acknowledgement
+// of a poll: a kill costs what lingers as if it had not been polled.
+type lingering struct {
+	records []stagedRecord
+	values  []int // the site's values whose last records these are
+}
+
+// lingerMost records linger at once.
+const lingerMost = 1000
+
+// linger lets the record that was queued last, of value i, wait for others. (It is appended behind what the state before sees of
+// the slices, and a transaction that was given up is never continued.)
+func (tx *txn) linger(i int) {
+	last := len(tx.records) - 1
+	r := tx.records[last]
+	r.record.Body = bytes.Clone(r.record.Body)
+	tx.records = tx.records[:last]
+	tx.lingering.records, tx.lingering.values = append(tx.lingering.records, r), append(tx.lingering.values, i)
+}
+
+// takeLingering takes what lingers along when something is stored anyway, or when it has to; false: the values of this
+// transaction are not to be stored yet.
+func (tx *txn) takeLingering() bool {
+	w := tx.lingering
+	if len(w.records) == 0 {
+		return true
+	}
+	if !tx.flush && !tx.dirty() && len(w.records) < lingerMost {
+		return false
+	}
+	tx.records = slices.Concat(w.records, tx.records) // older first; the state before keeps its own
+	if tx.sentValues == nil {
+		tx.sentValues = make([]bool, len(tx.lastValues))
+	}
+	for _, i := range w.values {
+		tx.sentValues[i] = true
+	}
+	tx.lingering = lingering{}
+	return true
+}
+
+// Lingering tells that values have begun to linger: Flush is wanted after Site.Linger.
+func (l *Ledger) Lingering() <-chan struct{} { return l.lingers }
+
+// Flush stores the values that linger.
+func (l *Ledger) Flush() error {
+	if err := l.update(func(tx *txn) error { tx.flush = true; return nil }); err != nil {
+		return fmt.Errorf("store the values that have waited for others (store.linger): %w", err)
+	}
+	return nil
 }
 
 // commitTo hands everything to the outbox; it runs inside Update.

@@ -124,3 +124,100 @@ func TestReadingsThatComeAtOnceAreAllStored(t *testing.T) {
 		}
 	})
 }
+
+// benchOfLingering has two values that linger for 30 seconds, read every ten by a poll.
+func benchOfLingering(t *testing.T) *bench {
+	t.Helper()
+	b := newBench(t, func(s *Site) {
+		s.Linger = 30 * time.Second
+		for _, p := range []collectors.Point{"plc/oil", "plc/gas"} {
+			s.Values = append(s.Values, Value{Well: guid, Code: "Production Target Oil", Point: p, Every: 10 * time.Second})
+		}
+	})
+	pass(20 * time.Minute)     // until the clock is believed
+	b.must(b.Tick(time.Now())) // the run's first input is stored
+	return b
+}
+
+func polled(r *collectors.Reading) { r.Asked = r.At }
+
+// Values of polls are stored together, in their order, with the first that is stored anyway, or by Flush; what a broker brings never waits.
+func TestPolledValuesLinger(t *testing.T) {
+	for name, c := range map[string]struct {
+		store func(b *bench) error
+		more  int
+	}{
+		"flushed":                {func(b *bench) error { return b.Flush() }, 0},
+		"with an event":          {func(b *bench) error { return b.QueueEvent(Event{Rule: "power-restart", Note: "x"}) }, 0},
+		"with one of a broker's": {func(b *bench) error { b.emit("oil", 100); return nil }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := benchOfLingering(t)
+				for n := range 3 {
+					b.emit("oil", float64(2*n), polled)
+					b.emit("gas", float64(2*n+1), polled)
+					pass(10 * time.Second)
+				}
+				select {
+				case <-b.Lingering():
+				default:
+					t.Error("nobody is told that values linger")
+				}
+				if n := len(b.bodies(TagValues)); n != 0 {
+					t.Errorf("%d are stored before their time", n)
+				}
+				if seen := b.Latest("plc/gas"); len(seen) != 1 || seen[0].Value != 5 {
+					t.Errorf("what lingers is shown as read: %+v", seen)
+				}
+				b.must(c.store(b))
+				all := b.bodies(TagValues)
+				if len(all) != 6+c.more {
+					t.Fatalf("%d are stored, want %d", len(all), 6+c.more)
+				}
+				for i, body := range all[:6] {
+					if v := body["values"].([]any)[0].(map[string]any)["value"]; v != float64(i) {
+						t.Errorf("record %d has %v", i, v)
+					}
+				}
+				b.must(b.Flush())
+				b.again()
+				pass(20 * time.Minute)
+				if n := len(b.bodies(TagValues)); n != 6+c.more {
+					t.Errorf("%d after a restart", n)
+				}
+			})
+		})
+	}
+}
+
+// A kill costs what lingers as if it had not been polled: the next reading is due.
+func TestAKillCostsWhatLingers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := benchOfLingering(t)
+		b.emit("oil", 1, polled)
+		b.must(b.Flush())
+		stored := b.state.lastValues[0]
+		pass(10 * time.Second)
+		b.emit("oil", 2, polled)
+		b.again()
+		if last := b.state.lastValues[0]; !last.At.Equal(stored.At) || last.Value != 1 {
+			t.Errorf("after the kill the last is %+v, want %+v", last, stored)
+		}
+	})
+}
+
+// Values whose commit failed linger on, and never more than so many.
+func TestWhatLingersIsKeptWhereItCannotBeStored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := benchOfLingering(t)
+		b.emit("oil", 1, polled)
+		b.must(os.Remove(b.path))
+		if err := b.Flush(); err == nil {
+			t.Fatal("stored in a file that is gone")
+		}
+		if w := b.state.lingering; len(w.records) != 1 || len(w.values) != 1 || len(w.records[0].record.Body) == 0 {
+			t.Errorf("what lingers is %+v", w)
+		}
+	})
+}

@@ -61,6 +61,7 @@ type Ledger struct {
 	room       txnRoom
 	valueNames valueNames
 	watchers   watchers
+	lingers    chan struct{} // holds one: values linger
 }
 
 // state may be changed by a batch. Whatever a transaction changes of it is copied first, so that a commit that failed
@@ -78,6 +79,7 @@ type state struct {
 	unused       unusedCounts
 
 	replayPositions map[string]replayPosition // how far each recording is, by its device
+	lingering       lingering
 
 	setups      setups
 	inhibitions []Inhibition
@@ -98,7 +100,7 @@ func newLedger(site Site, box *outbox.Box, clock *clock.Clock, log zerolog.Logge
 	now := time.Now()
 	l := &Ledger{
 		smallState: smallState{box, log}, site: site, clock: clock, started: now, runID: now.UnixNano(),
-		latest: latestReadings{}, openings: openings{}, routes: site.routes(), rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
+		latest: latestReadings{}, openings: openings{}, lingers: make(chan struct{}, 1), routes: site.routes(), rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
 	}
 	l.recording.lock = &l.mu
 	l.refusals.limits, l.refusals.box = site.Refusals, box
@@ -240,7 +242,7 @@ func (l *Ledger) beginBatch(now time.Time, first collectors.Reading) (*txn, erro
 func (l *Ledger) reload() error {
 	s, err := l.load()
 	if err == nil {
-		s.ticked, s.replayPositions = l.state.ticked, l.state.replayPositions
+		s.ticked, s.replayPositions, s.lingering = l.state.ticked, l.state.replayPositions, l.state.lingering
 		l.adopt(s)
 	}
 	return err

@@ -29,6 +29,7 @@ type txn struct {
 	ownsEpisodes  bool                      // the map of episodes is this transaction's own
 	batch         []collectors.Reading      // the newest readings from now on, once it is on disk
 	recorded      bool                      // it goes to the recorder
+	flush         bool                      // what lingers goes with it
 	unusedChanged map[collectors.Point]bool // whose count of what is not used this transaction has changed; nil: the counts are the ledger's
 	sentValues    []bool                    // the values that this transaction has sent; nil: none
 	clockOnce     *clockJudgement           // once it was asked

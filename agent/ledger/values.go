@@ -89,7 +89,11 @@ func (tx *txn) sendValue(i int, r collectors.Reading) {
 		tx.deferRecord(deferredRecord{Value: &deferredValue{Index: v.key(), Number: r.Value, At: r.At.Round(0), Own: own}})
 		return
 	}
+	queued := len(tx.records)
 	tx.queueValue(i, r.Value, r.At)
+	if polled := !r.Asked.IsZero() && tx.boot == 0; polled && !repeatable && len(tx.records) > queued && tx.l.site.Linger > 0 {
+		tx.linger(i)
+	}
 }
 
 // valueDue says whether a reading has to be sent, and which interval it stands for.

@@ -18,7 +18,7 @@ var queues = map[string]string{
 
 // settle compares what the outbox counts, what the service was sent and what the witnesses know.
 func (l *life) settle() (err error) {
-	box, err := outbox.Open(l.box, outbox.Options{MaxBytes: 2 << 20, Streams: outboxStreams(cloud.DefaultWire(), config.Shares{})})
+	box, err := outbox.Open(l.box, outbox.Options{MaxBytes: 2 << 20, Streams: outboxStreams(cloud.DefaultWire(), config.Store{})})
 	if err != nil {
 		return err
 	}

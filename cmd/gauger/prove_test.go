@@ -77,7 +77,7 @@ func (p *proof) play(store, file string, each func(*outbox.Box)) map[string][]js
 	p.t.Helper()
 	cfg := p.config(store)
 	// Without the examination by a child: the child would be this test program.
-	box, err := outbox.Open(outboxFile(cfg), outbox.Options{MaxBytes: 1 << 20, Streams: outboxStreams(cfg.Service.Wire, cfg.Store.Shares), Label: ledger.RecordLabel})
+	box, err := outbox.Open(outboxFile(cfg), outbox.Options{MaxBytes: 1 << 20, Streams: outboxStreams(cfg.Service.Wire, cfg.Store), Label: ledger.RecordLabel})
 	if err != nil {
 		p.t.Fatal(err)
 	}

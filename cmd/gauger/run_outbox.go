@@ -23,14 +23,15 @@ import (
 )
 
 // outboxStreams are the outbox's queues. Tickets and memos never give way to the quota; events go oldest last, and of tag
-// values the older are thinned. Each of the others has a share that it does not exceed.
-func outboxStreams(w cloud.Wire, s config.Shares) []outbox.Stream {
+// values the older are thinned. Each of the others has a share that it does not exceed. Values wait for each other.
+func outboxStreams(w cloud.Wire, store config.Store) []outbox.Stream {
+	s := store.Shares
 	return []outbox.Stream{
 		{Name: ledger.Tickets, Batch: w.Batch.Tickets, Journal: true},
 		{Name: ledger.Memos, Batch: 1},
 		{Name: ledger.Events, Batch: w.Batch.Events, Keep: outbox.OldestLast, Share: s.Events},
-		{Name: ledger.Targets, Batch: w.Batch.Targets, Keep: outbox.OldestLast, Share: s.Targets},
-		{Name: ledger.TagValues, Batch: w.Batch.TagValues, Keep: outbox.ThinFirst, Share: s.TagValues},
+		{Name: ledger.Targets, Batch: w.Batch.Targets, Keep: outbox.OldestLast, Share: s.Targets, Linger: store.Linger},
+		{Name: ledger.TagValues, Batch: w.Batch.TagValues, Keep: outbox.ThinFirst, Share: s.TagValues, Linger: store.Linger},
 		{Name: ledger.Refused, Keep: outbox.OldestFirst, Held: true, Share: s.Refused},
 	}
 }
@@ -44,7 +45,7 @@ func openOutbox(cfg *config.Config, pace func(ctx context.Context, stream string
 		return nil, fmt.Errorf("make the store (store.path): %w", err)
 	}
 	return outbox.Open(outboxFile(cfg), outbox.Options{
-		MaxBytes: int64(cfg.Store.MaxBytes), Streams: outboxStreams(cfg.Service.Wire, cfg.Store.Shares), Notify: notify, Label: ledger.RecordLabel,
+		MaxBytes: int64(cfg.Store.MaxBytes), Streams: outboxStreams(cfg.Service.Wire, cfg.Store), Notify: notify, Label: ledger.RecordLabel,
 		ReceiptsFor: time.Duration(cfg.Store.Receipts.Days) * 24 * time.Hour, ReceiptsBytes: int64(cfg.Store.Receipts.MaxBytes),
 		Preflight: checkItself(), Pace: pace,
 	})

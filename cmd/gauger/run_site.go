@@ -18,7 +18,7 @@ import (
 func newAgentSite(cfg *config.Config) ledger.Site {
 	s := ledger.Site{
 		Name: cfg.Site, ID: cfg.ID, Object: cfg.Object, ObjectType: cfg.ObjectType, Zone: cfg.Zone,
-		ProductionDay: time.Duration(cfg.ProductionDay), Hold: cfg.Tickets.Hold, HoldDoubtful: cfg.Tickets.Review == "hold", LossLimit: cfg.Book.LossLimit,
+		ProductionDay: time.Duration(cfg.ProductionDay), Hold: cfg.Tickets.Hold, Linger: cfg.Store.Linger, HoldDoubtful: cfg.Tickets.Review == "hold", LossLimit: cfg.Book.LossLimit,
 		Wire: cfg.Service.Wire, Config: cfg.Hash(), OriginOf: makings(cfg),
 		Refusals: flash.Limits{Messages: cfg.Store.Refused.Messages, Bytes: int64(cfg.Store.Refused.Bytes), Day: int64(cfg.Store.Refused.Day)},
 	}
