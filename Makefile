@@ -1,5 +1,5 @@
 # make lists the targets. Everything is built by the Go command; the tools are pinned in deploy/tools.
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+VERSION := $(shell deploy/version.sh)
 # The program that ships: static, without paths of the machine that built it. A plain "go build ./cmd/gauger" makes one that behaves the same.
 GOBUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION)"
 # Tools are kept apart for each Go: one built by an older Go cannot read a newer one's packages.
@@ -7,7 +7,7 @@ TOOLS   := bin/tools/$(shell go env GOVERSION)
 LIMIT   := 20000000
 FUZZTIME ?= 10s
 
-.PHONY: help build demo test check race fuzz prove prove-modbus prove-judgement bench bench-modbus bench-outbox bench-mqtt bench-flash bench-sites cross package vuln clean
+.PHONY: help build demo test check race fuzz prove prove-modbus prove-judgement bench bench-modbus bench-outbox bench-mqtt bench-flash bench-sites cross package reproduce image vuln clean
 .PHONY: prove-kill prove-powercut prove-mutants prove-faults prove-fulldisk prove-sync prove-answers prove-poison prove-keys prove-weeks prove-herd prove-mqtt prove-config mutate
 help: ## list the targets (this)
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -116,17 +116,24 @@ bench-outbox: ## measure the outbox beside a raw append, tidwall/wal, SQLite and
 	go build -C deploy/bench/outbox -buildvcs=false -o $(CURDIR)/bin/outboxbench .
 	bin/outboxbench -rows "$(ROWS)" $(if $(SCALE),-scale $(SCALE)) $(if $(DIR),-dir $(DIR))
 
-cross: cross-amd64 cross-arm64 cross-armv7 ## build gauger for linux amd64, arm64, armv7 into bin/, each at most 20 MB
+cross: cross-amd64 cross-arm64 cross-armv7 cross-armv6 ## build gauger for linux amd64, arm64, armv7, armv6 into bin/, each at most 20 MB
 cross-amd64: MACHINE := GOARCH=amd64
 cross-arm64: MACHINE := GOARCH=arm64
 cross-armv7: MACHINE := GOARCH=arm GOARM=7
+cross-armv6: MACHINE := GOARCH=arm GOARM=6
 cross-%:
 	@GOOS=linux $(MACHINE) $(GOBUILD) -o bin/gauger-linux-$* ./cmd/gauger
 	@size=$$(stat -c %s bin/gauger-linux-$*); echo "bin/gauger-linux-$*: $$size bytes, limit $(LIMIT)"; [ $$size -le $(LIMIT) ]
 
-package: cross $(TOOLS)/nfpm ## make the Debian packages in dist/ and test them
+package: cross $(TOOLS)/nfpm ## make .deb, .rpm and plain archives in dist/ and test them
 	deploy/package.sh $(TOOLS)/nfpm $(VERSION)
 	deploy/package_test.sh
+
+reproduce: $(TOOLS)/nfpm ## make the packages from two clones and compare the bytes (MACHINES=amd64 for some)
+	deploy/reproduce_test.sh $(TOOLS)/nfpm $(MACHINES)
+
+image: cross-amd64 ## make the OCI image of this machine's kind with podman, buildah or docker
+	deploy/image.sh amd64
 
 vuln: $(TOOLS)/govulncheck ## look the dependencies up in the Go vulnerability database (needs the network)
 	$(TOOLS)/govulncheck ./...

@@ -83,7 +83,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		})
 	}
 	if !a.Replay {
-		essential("clock", func(ctx context.Context) error { return a.tickLedger(ctx, a.Crew.Pulse) })
+		essential("clock", func(ctx context.Context) error { return a.tickLedger(ctx, a.pulses.Part("the ledger")) })
 	}
 	essential("store", a.lookAtStore)
 	essential("notes", a.handleNotes)

@@ -17,10 +17,8 @@ import (
 // Crew runs the collectors of a process. A collector whose devices a changed configuration has as they were goes on, with its
 // connections, while ledger and agent are exchanged: what it has to say waits for the next ledger.
 type Crew struct {
-	Log   zerolog.Logger
-	Pulse *collectors.Pulse // of the ledger, whichever it is
+	Log zerolog.Logger
 
-	pulses collectors.Pulses
 	mu     sync.RWMutex
 	ledger *ledger.Ledger // nil: between two
 	open   chan struct{}  // closed when there is a ledger again
@@ -38,14 +36,12 @@ type group struct {
 
 // NewCrew is a crew without collectors.
 func NewCrew(log zerolog.Logger) *Crew {
-	c := &Crew{Log: log, open: make(chan struct{}), groups: map[string]*group{}}
-	c.Pulse = c.pulses.Part("the ledger")
-	return c
+	return &Crew{Log: log, open: make(chan struct{}), groups: map[string]*group{}}
 }
 
 // Hung names the part that hangs; nil: none does.
 func (c *Crew) Hung(usual time.Duration) error {
-	err := c.pulses.Hung(usual)
+	var err error
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, g := range c.groups {
@@ -121,7 +117,7 @@ func (c *Crew) Stop(keep func(key string) bool) {
 
 // collect runs one collector. The loss of one is an event and a log line, and stops nothing else.
 func (c *Crew) collect(ctx context.Context, m collectors.Named) {
-	err := m.Collector.Run(ctx, watchedHost{crewHost{c, ctx, m.Name}, c.Pulse})
+	err := m.Collector.Run(ctx, watchedHost{crewHost{c, ctx, m.Name}})
 	collectors.PulseOf(ctx).Rest()
 	switch {
 	case ctx.Err() != nil:

@@ -44,22 +44,16 @@ func (a *Agent) noteHung() func() error {
 	}
 }
 
-// watchedHost lets a collector rest while the ledger has its batch, and the ledger's work be seen to go on.
-type watchedHost struct {
-	collectors.Host
-	ledger *collectors.Pulse
-}
+// watchedHost lets a collector rest while the ledger has its batch: what hangs then is the ledger, or the disk.
+type watchedHost struct{ collectors.Host }
 
 // rests is called before the ledger is asked for something, and what it returns afterwards.
 func (h watchedHost) rests(ctx context.Context) func() {
 	p := collectors.PulseOf(ctx)
-	worked := p.Rest()
-	return func() {
-		h.ledger.Step()
-		if worked {
-			p.Work()
-		}
+	if !p.Rest() {
+		return func() {}
 	}
+	return p.Work
 }
 
 // Emit implements collectors.Host.

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -95,26 +96,23 @@ func TestHungPartIsNamed(t *testing.T) {
 	}
 }
 
-// TestLedgerThatGoesOnDoesNotHang though one tick of it waits long behind others' batches, and each of them for the disk.
-func TestLedgerThatGoesOnDoesNotHang(t *testing.T) {
+// TestSlowLedgerIsNotItsCollectorsFault: a line rests while it waits for the disk.
+func TestSlowLedgerIsNotItsCollectorsFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &Agent{}
-		pulse, line := a.pulses.Part("the ledger"), a.pulses.Part("line")
-		ctx := collectors.WithPulse(t.Context(), line)
-		host := watchedHost{slowHost{}, pulse}
-		pulse.Work()
+		line := a.pulses.Part("line")
+		host, hung := watchedHost{slowHost{}}, make(chan error, 1)
 		line.Work()
-		for range 5 {
-			if err := host.Emit(ctx, nil); err != nil {
-				t.Error(err)
-			}
-			if err := a.pulses.Hung(95 * time.Second); err != nil {
-				t.Error(err)
-			}
+		go func() {
+			collectors.Wait(context.Background(), 80*time.Second)
+			hung <- a.pulses.Hung(time.Minute)
+		}()
+		if err := errors.Join(host.Emit(collectors.WithPulse(t.Context(), line), nil), <-hung, a.pulses.Hung(time.Minute)); err != nil {
+			t.Error(err)
 		}
-		collectors.Wait(context.Background(), 100*time.Second)
-		if err := a.pulses.Hung(95 * time.Second); err == nil {
-			t.Error("a ledger that has stopped does not hang")
+		collectors.Wait(context.Background(), 61*time.Second)
+		if a.pulses.Hung(time.Minute) == nil {
+			t.Error("a line that has its answer from the ledger does not work again")
 		}
 	})
 }

@@ -73,16 +73,6 @@ func (p *Pulse) WorkFor(limit time.Duration) {
 // Rest says that the part waits for something that may never come. It is true when it had worked.
 func (p *Pulse) Rest() bool { return p != nil && p.since.Swap(0) != 0 }
 
-// Step says, of a part that works, that a piece of it is done.
-func (p *Pulse) Step() {
-	if p == nil {
-		return
-	}
-	if since := p.since.Load(); since != 0 {
-		p.since.CompareAndSwap(since, max(1, int64(time.Since(p.all.began))))
-	}
-}
-
 type pulseKey struct{}
 
 // WithPulse gives a part its pulse.

@@ -25,14 +25,13 @@ func TestPulseTellsWhatHangsFromWhatWaits(t *testing.T) {
 		if !idle.Rest() || idle.Rest() {
 			t.Error("a part that rests has worked just before, and only once")
 		}
-		idle.Step() // a rest is none the less
 		Wait(context.Background(), 24*time.Hour)
 		well("after a day of rest")
 		slow.WorkFor(10 * time.Minute)
 		steps.Work()
 		for range 9 {
 			Wait(context.Background(), 59*time.Second)
-			steps.Step()
+			steps.Work()
 			well("step by step")
 		}
 		steps.Rest()

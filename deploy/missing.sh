@@ -13,4 +13,5 @@ command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || lacks mosquitto
 command -v socat >/dev/null || lacks socat
 command -v mbpoll >/dev/null || lacks mbpoll
 command -v strace >/dev/null || lacks strace
+command -v promtool >/dev/null || lacks prometheus
 echo "${missing# }"

@@ -116,6 +116,7 @@ SITE
 		echo "$key-key-of-$1" >"$root/etc/gauger/$1.$key-key"
 	done
 }
+packaged=$(dpkg-deb -f "$work/gauger.deb" Version)
 site north
 there "the instance does not start" systemctl start gauger@north
 is "the instance's user before" "$(inside stat -c %U /var/lib/gauger-north/outbox.db)" gauger
@@ -135,6 +136,11 @@ is "the instance after the upgrade" "$(inside systemctl show -p ActiveState,NRes
 is "the owner of its state" "$(inside find /var/lib/gauger-north ! -user gauger-north)" ""
 is "what waits in its queue" "$(memos north waiting)" "$before"
 echo "  upgrade with a full queue of $before records: the user is gauger-north now, and all of them wait"
+
+# What hangs, and what is only away.
+if [ -x "$work/gauger-fault" ]; then
+	. deploy/package_watchdog.sh
+fi
 
 # What the running agent cannot do. Its files below /proc are root's when nobody but root may read its memory.
 is "who may read its memory" "$(inside stat -c %U "/proc/$agent/environ")" root
@@ -175,4 +181,16 @@ if [ -x /usr/sbin/mosquitto ] && command -v socat >/dev/null && /usr/bin/python3
 	. deploy/package_reads.sh
 else
 	echo "package boot: left out, needs mosquitto, socat and pymodbus: what the packaged agent reads"
+fi
+
+. deploy/package_readme.sh
+if command -v ansible-playbook >/dev/null; then
+	. deploy/package_fleet.sh
+else
+	echo "package boot: left out, needs ansible: the role of deploy/fleet"
+fi
+if command -v apt-ftparchive >/dev/null; then
+	. deploy/package_apt.sh
+else
+	echo "package boot: left out, needs apt-ftparchive (Debian: apt-utils): an upgrade by apt"
 fi

@@ -10,64 +10,38 @@ fail() {
 	exit 1
 }
 
-# Every file of a package, no more and no fewer.
-cat >"$work/expected" <<'LIST'
--rw-r--r-- /etc/gauger/gauger.yaml.example
--rwxr-xr-x /usr/bin/gauger
--rw-r--r-- /usr/lib/systemd/system/gauger-user@.service
--rw-r--r-- /usr/lib/systemd/system/gauger.service
--rw-r--r-- /usr/lib/systemd/system/gauger@.service
--rw-r--r-- /usr/lib/sysusers.d/gauger.conf
--rw-r--r-- /usr/lib/tmpfiles.d/gauger.conf
--rw-r--r-- /usr/share/bash-completion/completions/gauger
--rw-r--r-- /usr/share/doc/gauger/README.md
--rw-r--r-- /usr/share/doc/gauger/SECURITY.md
--rw-r--r-- /usr/share/doc/gauger/commissioning.md
--rw-r--r-- /usr/share/doc/gauger/copyright
--rw-r--r-- /usr/share/doc/gauger/devices.md
--rw-r--r-- /usr/share/doc/gauger/events.md
--rw-r--r-- /usr/share/doc/gauger/examples/no-serial.conf
--rw-r--r-- /usr/share/doc/gauger/examples/site-networks.conf
--rw-r--r-- /usr/share/doc/gauger/first-hour.md
--rw-r--r-- /usr/share/doc/gauger/gauger.cdx.json
--rw-r--r-- /usr/share/fish/vendor_completions.d/gauger.fish
--rw-r--r-- /usr/share/man/man1/gauger-apply.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-audit.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-backtest.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-book.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-bundle.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-check.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-clock.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-commission.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-completion.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-devices.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-discover.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-events.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-export.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-init.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-keys.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-login.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-memo.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-outbox.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-probe.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-proof.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-read.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-run.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-scan.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-status.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-tagvalues.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-tanks.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-targets.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-tickets.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-top.1.gz
--rw-r--r-- /usr/share/man/man1/gauger-version.1.gz
--rw-r--r-- /usr/share/man/man1/gauger.1.gz
--rw-r--r-- /usr/share/zsh/vendor-completions/_gauger
-LIST
+# Every file of a package, no more and no fewer: a page for each command that the program has, the manual and the fleet's files.
+expected() { # expected ROOT PACKAGE
+	cat <<-LIST
+		-rw-r--r-- /etc/gauger/gauger.yaml.example
+		-rwxr-xr-x /usr/bin/gauger
+		-rw-r--r-- /usr/lib/systemd/system/gauger-user@.service
+		-rw-r--r-- /usr/lib/systemd/system/gauger.service
+		-rw-r--r-- /usr/lib/systemd/system/gauger@.service
+		-rw-r--r-- /usr/lib/sysusers.d/gauger.conf
+		-rw-r--r-- /usr/lib/tmpfiles.d/gauger.conf
+		-rw-r--r-- /usr/share/bash-completion/completions/gauger
+		-rw-r--r-- /usr/share/doc/gauger/README.md
+		-rw-r--r-- /usr/share/doc/gauger/SECURITY.md
+		-rw-r--r-- /usr/share/doc/$2/changelog.gz
+		-rw-r--r-- /usr/share/doc/$2/copyright
+		-rw-r--r-- /usr/share/doc/gauger/examples/no-serial.conf
+		-rw-r--r-- /usr/share/doc/gauger/examples/site-networks.conf
+		-rw-r--r-- /usr/share/doc/gauger/gauger.cdx.json
+		-rw-r--r-- /usr/share/fish/vendor_completions.d/gauger.fish
+		-rw-r--r-- /usr/share/lintian/overrides/$2
+		-rw-r--r-- /usr/share/man/man1/gauger.1.gz
+		-rw-r--r-- /usr/share/zsh/vendor-completions/_gauger
+	LIST
+	"$work/amd64/usr/bin/gauger" help | sed -n 's/^  gauger \([a-z]*\).*/\1/p' | sort -u | sed 's,.*,-rw-r--r-- /usr/share/man/man1/gauger-&.1.gz,'
+	find deploy/doc -type f | sed 's,deploy/doc,-rw-r--r-- /usr/share/doc/gauger,'
+	find deploy/fleet -type f | sed 's,deploy,-rw-r--r-- /usr/share/doc/gauger/examples,'
+}
 
-contents() { # contents DEB ARCH GOARCH
+contents() { # contents DEB ARCH GOARCH [PACKAGE]
 	root=$work/$2
 	dpkg-deb -x "$1" "$root"
+	expected "$root" "${4:-gauger}" | LC_ALL=C sort -k2 >"$work/expected"
 	dpkg-deb -c "$1" | awk '$1 ~ /^-/ { print $1, substr($6, 2) }' | LC_ALL=C sort -k2 >"$work/found"
 	diff "$work/expected" "$work/found" || fail "$1 does not hold exactly the expected files (< expected, > found)"
 	dpkg-deb -c "$1" | awk '$2 != "root/root" { print; bad = 1 } END { exit bad }' || fail "$1 has files that are not root's"
@@ -83,7 +57,7 @@ contents() { # contents DEB ARCH GOARCH
 	[ -s "$work/linked" ] || fail "the program in $1 does not say what is linked into it"
 	while read -r module; do
 		grep -q "\"purl\": \"pkg:golang/$module\"" "$bill" || fail "the bill of materials in $1 lacks $module"
-		grep -q "^==== $module: " "$root/usr/share/doc/gauger/copyright" || fail "the copyright in $1 lacks $module"
+		grep -q "^==== $module: " "$root/usr/share/doc/${4:-gauger}/copyright" || fail "the copyright in $1 lacks $module"
 	done <"$work/linked"
 }
 
@@ -121,6 +95,13 @@ echo "package test: contents"
 contents dist/gauger_*_amd64.deb amd64 amd64
 contents dist/gauger_*_arm64.deb arm64 arm64
 contents dist/gauger_*_armhf.deb armhf arm
+rm -rf "$work/armhf"
+contents dist/gauger-armv6_*_armhf.deb armhf arm gauger-armv6
+if command -v lintian >/dev/null; then
+	lintian --allow-root --fail-on error,warning dist/*.deb || fail "lintian complains of more than deploy/lintian-overrides says"
+else
+	echo "package test: left out, needs lintian: what Debian's policy says"
+fi
 units "$work/amd64"
 
 deploy/hardening_test.sh "$work/amd64"
@@ -132,8 +113,18 @@ if [ "$(id -u)" = 0 ] && [ "$(dpkg --print-architecture)" = amd64 ] && command -
 	cp dist/gauger_*_amd64.deb "$work/gauger.deb"
 	unshare -m deploy/package_life_test.sh "$work" || fail "the package's life ended badly"
 	rm -rf "$work/overlay"
+	if command -v rpm >/dev/null; then
+		echo "package test: the rpm and the archive"
+		cp dist/gauger-*.x86_64.rpm "$work/gauger.rpm"
+		cp dist/gauger-*-linux-amd64.tar.gz "$work/gauger.tar.gz"
+		unshare -m deploy/package_other_test.sh "$work" || fail "the rpm's or the archive's life ended badly"
+		rm -rf "$work/overlay"
+	else
+		echo "package test: left out, needs rpm: the rpm and the archive"
+	fi
 	if [ -n "$(findmnt -nt cgroup2)" ] && [ -x /usr/lib/systemd/systemd ] && unshare -mpuinCf true 2>/dev/null; then
 		echo "package test: a booted systemd"
+		CGO_ENABLED=0 go build -tags fault -o "$work/gauger-fault" ./cmd/gauger
 		unshare -m deploy/package_boot_test.sh "$work" || fail "under a booted systemd the package does not do what it says"
 	else
 		echo "package test: left out, needs systemd, control groups of version 2 and namespaces: a booted systemd"

@@ -2,10 +2,17 @@
 # After unpacking: the user and its folders, then the service, but only where somebody has written a configuration.
 set -e
 
-[ "$1" = configure ] || exit 0
-previous=${2:-}
+case $1 in # dpkg says configure and the version before, rpm how many of it there are now
+configure) previous=${2:-} ;;
+1) previous='' ;;
+[2-9]*) previous=before ;;
+*) exit 0 ;;
+esac
 
 systemd-sysusers gauger.conf
+# A queue that was left here by a removal goes on; that is said, and so is what does not run.
+[ -n "$previous" ] || [ -z "$(ls -A /var/lib/gauger 2>/dev/null)" ] ||
+	echo "gauger: /var/lib/gauger holds the queue, the ticket numbers and the keys of before; gauger goes on with them when it is started"
 # In a container without the usual mounts some of it may not apply; systemd makes the folders again at the start.
 systemd-tmpfiles --create gauger.conf || echo "gauger: systemd-tmpfiles reported the problem above; going on" >&2
 
@@ -80,7 +87,7 @@ fi
 
 # Debian's way of asking the machine's policy (policy-rc.d) first.
 service() {
-	if [ -x /usr/bin/deb-systemd-invoke ]; then
+	if command -v deb-systemd-invoke >/dev/null; then
 		deb-systemd-invoke "$@"
 	else
 		systemctl "$@"
@@ -97,8 +104,6 @@ fi
 if [ -e /etc/gauger/gauger.yaml ]; then
 	if ! gauger check -c /etc/gauger/gauger.yaml >/dev/null; then
 		echo "gauger: /etc/gauger/gauger.yaml has the mistakes above; correct them, then: systemctl restart gauger" >&2
-	elif [ -z "$previous" ]; then
-		echo "gauger: start it with: systemctl enable --now gauger"
 	fi
 elif [ -z "$(find /etc/gauger -maxdepth 1 -name '*.yaml')" ]; then
 	cat <<-'TEXT'
@@ -109,4 +114,16 @@ elif [ -z "$(find /etc/gauger -maxdepth 1 -name '*.yaml')" ]; then
 	  3. gauger check -c /etc/gauger/gauger.yaml
 	  4. systemctl enable --now gauger
 	TEXT
+fi
+
+# What has a configuration and does not run: a removal has stopped it, or nobody has started it yet.
+off=''
+for site in /etc/gauger/*.yaml; do
+	[ -e "$site" ] || continue
+	unit=$(basename "$site" .yaml)
+	[ "$unit" = gauger ] || unit=gauger@$unit
+	[ "$running" = yes ] && systemctl -q is-active "$unit" || off="$off $unit"
+done
+if [ -n "$off" ] && { [ "$running" = yes ] || [ -z "$previous" ]; }; then
+	echo "gauger: configured, and off:$off. Start with: systemctl enable --now$off"
 fi

@@ -2,6 +2,8 @@
 # Removal keeps the queue, the ticket numbers and the keys; only a purge deletes them.
 set -e
 
+[ "$1" != 0 ] || set -- remove # rpm has no purge
+
 # The state of an instance has a configuration or a user that says so, and an owner that is the instance's or gauger:
 # what somebody else calls gauger-exporter, or a copy that a person made, is not ours to delete.
 ours() { # ours STATE
