@@ -197,29 +197,40 @@ func (k *commissioner) order(ctx context.Context, p commission.Place, v *commiss
 	if !ok {
 		return "", ""
 	}
-	found, err := probeOnce(ctx, k.c, probeRequest{URL: device.URL, Unit: *device.Unit, Address: bits.From, Input: bits.Table == line.Input, Timeout: min(device.Timeout, time.Minute)})
-	if err != nil {
-		v.Order = "order not proved: " + err.Error()
-	} else {
-		r := commission.Registers{Kind: bits.Kind, Order: bits.Order, Scale: bits.Scale, Offset: bits.Offset}
+	a := probeRequest{URL: device.URL, Unit: *device.Unit, Address: bits.From, Input: bits.Table == line.Input, Timeout: min(device.Timeout, time.Minute)}
+	r := commission.Registers{Kind: bits.Kind, Order: bits.Order, Scale: bits.Scale, Offset: bits.Offset}
+	for try := 0; try == 0 || doubt != "" && try < doubtLooks && collectors.Wait(ctx, time.Second); try++ {
+		found, err := probeOnce(ctx, k.c, a)
+		if err != nil {
+			v.Order = "order not proved: " + err.Error()
+			k.Say("  %s", v.Order)
+			return "", ""
+		}
+		r.Words, doubt = nil, ""
 		for _, one := range found.Registers {
 			if one.Address >= bits.From && one.Address < bits.From+bits.Count && one.Why == "" {
 				r.Words = append(r.Words, one.Word)
 			}
 		}
-		if len(r.Words) != bits.Count {
-			return "", ""
-		}
-		v.Order, wrong = commission.ProveOrder(r, point.Unit, p.Height, v.Gauge)
 		for _, g := range found.Guesses {
 			if g.Address == bits.From && g.Type == bits.Kind.String() && g.Order == bits.Order && g.Doubt != "" {
-				doubt, v.Order = g.Doubt, "order not proved"
+				doubt = g.Doubt
 			}
 		}
+	}
+	if len(r.Words) != bits.Count {
+		return "", ""
+	}
+	if v.Order, wrong = commission.ProveOrder(r, point.Unit, p.Height, v.Gauge); doubt != "" && wrong == "" {
+		v.Order = "order not proved"
 	}
 	k.Say("  %s", v.Order)
 	return wrong, doubt
 }
+
+// doubtLooks are how often registers are read that may be half of another value: what is measured changes in its last digits, and
+// what belongs to another point mostly does not.
+const doubtLooks = 4
 
 func probeOnce(ctx context.Context, c *call, a probeRequest) (found probeResult, err error) {
 	t, err := openModbus(c)

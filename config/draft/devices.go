@@ -182,7 +182,7 @@ func (v *Interview) takeMap(d *Device, name string) error {
 		}
 		d.Keys, d.From = append(d.Keys, slices.DeleteFunc(keys, func(k string) bool { return strings.HasPrefix(k, "unit:") })...), "from "+name
 		d.add(base.Points, nil, false)
-		v.Say("  %s: %d points of a template", name, len(base.Points))
+		v.Say("  %s, a template: points taken over: %d", name, len(base.Points))
 		return nil
 	}
 	m, err := maps.Read(text, v.MapBase)
@@ -200,7 +200,7 @@ func (v *Interview) takeMap(d *Device, name string) error {
 
 // tellMap says what was made of a file, and what was not.
 func (v *Interview) tellMap(name string, m maps.Map) {
-	v.Say("  %s: %d points of %s", name, len(m.Points), m.Kind)
+	v.Say("  %s, of %s: points taken over: %d", name, m.Kind, len(m.Points))
 	for _, a := range m.Assumed {
 		v.Say("  assumed: %s", a)
 	}

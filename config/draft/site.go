@@ -146,7 +146,7 @@ func (v *Interview) askObject(ctx context.Context) error {
 			answer = s.known[n-1].ID
 		}
 		if !guid.MatchString(answer) {
-			return "", fmt.Errorf("%q is no GUID such as 6f9619ff-8b86-d011-b42d-00c04fc964ff; `gauger devices query` shows them", answer)
+			return "", fmt.Errorf("%q is no GUID such as 6f9619ff-8b86-d011-b42d-00c04fc964ff, and no number of a list; ask whoever keeps the service", answer)
 		}
 		return answer, nil
 	}})

@@ -153,7 +153,7 @@ func (v *Interview) askLevel(ctx context.Context, key string) (*Point, string, e
 		}
 	}
 	if len(free) == 0 {
-		return nil, "", errors.New("there is no point for a tank's level: give a device with --modbus or --mqtt and its points by a map, a register or --point; what was answered is kept")
+		return nil, "", errors.New("there is no point for a tank's level: give a device with --modbus or --mqtt and its points by a map, a register or --point (what was answered is kept, a flag goes over it, and --fresh asks all again)")
 	}
 	usual := max(0, slices.IndexFunc(free, func(name string) bool { return strings.Contains(name, "level") }))
 	_, given := v.Given[key+"level"]
