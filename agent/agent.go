@@ -134,7 +134,8 @@ func (a *Agent) tickLedger(ctx context.Context, pulse *collectors.Pulse) error {
 			return nil
 		case <-a.Ledger.Lingering():
 			if flush == nil {
-				flush = time.After(a.Site.Linger)
+				// A tenth less: what goes with it (a deletion waits half a minute) is still there, and a poll on the same beat is the next one's.
+				flush = time.After(a.Site.Linger - a.Site.Linger/10)
 			}
 			continue
 		case <-flush:

@@ -37,6 +37,12 @@ func setPerCode(sets [][]byte) [][]byte {
 	return joined
 }
 
+// JoinSets makes one set of several of one code, as they were encoded; false: they cannot be joined.
+func JoinSets(sets [][]byte) ([]byte, bool) {
+	joined := setPerCode(sets)
+	return joined[0], len(joined) == 1
+}
+
 // readSet parts a set that has at least one value.
 func readSet(raw []byte) (s storedSet, ok bool) {
 	rest, begins := bytes.CutPrefix(raw, []byte(setBegin))

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"gauger/agent/cloud"
 	"gauger/outbox"
 )
 
@@ -203,7 +204,7 @@ func (tx *txn) takeLingering() bool {
 	if !tx.flush && !tx.dirty() && len(w.records) < lingerMost {
 		return false
 	}
-	tx.records = slices.Concat(w.records, tx.records) // older first; the state before keeps its own
+	tx.records = slices.Concat(w.joined(), tx.records) // older first; the state before keeps its own
 	if tx.sentValues == nil {
 		tx.sentValues = make([]bool, len(tx.lastValues))
 	}
@@ -212,6 +213,29 @@ func (tx *txn) takeLingering() bool {
 	}
 	tx.lingering = lingering{}
 	return true
+}
+
+// joined are the records that linger, one for each value: so it is put, deleted and receipted once.
+func (w lingering) joined() []stagedRecord {
+	var records []stagedRecord
+	var bodies [][][]byte
+	places := map[int]int{}
+	for n, r := range w.records {
+		at, known := places[w.values[n]]
+		if !known {
+			at = len(records)
+			places[w.values[n]], records, bodies = at, append(records, r), append(bodies, nil)
+		}
+		bodies[at] = append(bodies[at], r.record.Body)
+	}
+	for at, sets := range bodies {
+		if body, ok := cloud.JoinSets(sets); ok {
+			records[at].record.Body = body
+		} else { // no set that we have encoded
+			return w.records
+		}
+	}
+	return records
 }
 
 // Lingering tells that values have begun to linger: Flush is wanted after Site.Linger.

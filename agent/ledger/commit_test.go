@@ -141,7 +141,7 @@ func benchOfLingering(t *testing.T) *bench {
 
 func polled(r *collectors.Reading) { r.Asked = r.At }
 
-// Values of polls are stored together, in their order, with the first that is stored anyway, or by Flush; what a broker brings never waits.
+// Values of polls are stored together, one record for each value, with the first that is stored anyway, or by Flush; what a broker brings never waits.
 func TestPolledValuesLinger(t *testing.T) {
 	for name, c := range map[string]struct {
 		store func(b *bench) error
@@ -172,18 +172,23 @@ func TestPolledValuesLinger(t *testing.T) {
 				}
 				b.must(c.store(b))
 				all := b.bodies(TagValues)
-				if len(all) != 6+c.more {
-					t.Fatalf("%d are stored, want %d", len(all), 6+c.more)
+				if len(all) != 2+c.more {
+					t.Fatalf("%d are stored, want %d", len(all), 2+c.more)
 				}
-				for i, body := range all[:6] {
-					if v := body["values"].([]any)[0].(map[string]any)["value"]; v != float64(i) {
-						t.Errorf("record %d has %v", i, v)
+				for i, body := range all[:2] {
+					for n, v := range body["values"].([]any) {
+						if v := v.(map[string]any)["value"]; v != float64(2*n+i) {
+							t.Errorf("value %d of record %d is %v", n, i, v)
+						}
+					}
+					if n := len(body["values"].([]any)); n != 3 {
+						t.Errorf("record %d has %d values", i, n)
 					}
 				}
 				b.must(b.Flush())
 				b.again()
 				pass(20 * time.Minute)
-				if n := len(b.bodies(TagValues)); n != 6+c.more {
+				if n := len(b.bodies(TagValues)); n != 2+c.more {
 					t.Errorf("%d after a restart", n)
 				}
 			})
