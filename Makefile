@@ -8,7 +8,7 @@ LIMIT   := 20000000
 FUZZTIME ?= 10s
 
 .PHONY: help build demo test check race fuzz prove prove-modbus prove-judgement bench bench-modbus bench-outbox bench-mqtt bench-flash bench-sites cross package reproduce image vuln clean
-.PHONY: prove-kill prove-powercut prove-mutants prove-faults prove-fulldisk prove-sync prove-answers prove-poison prove-keys prove-weeks prove-herd prove-mqtt prove-config mutate
+.PHONY: prove-kill prove-powercut prove-mutants prove-faults prove-fulldisk prove-sync prove-answers prove-poison prove-keys prove-weeks prove-herd prove-mqtt prove-config prove-apply mutate
 help: ## list the targets (this)
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
 
@@ -72,6 +72,8 @@ prove-herd: ## 10,000 agents after an outage (10 outages)
 	$(call PROVE,10,TestProveHerd,./agent)
 prove-config: ## odd but well-formed configurations through check and run (200)
 	$(call PROVE,200,TestProveConfig,./cmd/gauger)
+prove-apply: ## forty-four bad files, a site each, and every kind of key changed in the middle of loads (100 agents; GAUGER_WATCH=5m)
+	$(call PROVE,100,TestProveApply|TestProveChangedKeys,./cmd/gauger)
 prove-mqtt: ## kill agent and broker at 500 messages a second, and a million malformed payloads (1,000 kills)
 	$(call PROVE,1000,TestProveMQTT.*,./collectors/mqtt ./cmd/gauger)
 

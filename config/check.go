@@ -49,6 +49,7 @@ func (c *checker) check() {
 	c.checkTanks()
 	c.checkLink()
 	c.checkBook()
+	c.checkPull()
 	c.checkEvents()
 	c.checkWells()
 	c.checkObjects()

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"gauger/agent/cloud"
+	"gauger/agent/fleet"
 	"gauger/agent/tank"
 	"gauger/collectors"
 )
@@ -132,5 +134,36 @@ func (c *checker) checkLink() {
 		if w.From == w.To {
 			c.problemf(fmt.Sprintf("link.windows[%d]", i), "begins and ends at %s; leave the windows out if values may leave at any time", w.From)
 		}
+	}
+}
+
+// leastPull and leastHeartbeat are what a link with many sites bears.
+const (
+	leastPull      = time.Minute
+	leastHeartbeat = 10 * time.Minute
+)
+
+func (c *checker) checkPull() {
+	p := c.cfg.Pull
+	if h := c.cfg.Heartbeat; c.given("heartbeat") && h != 0 && (h < leastHeartbeat || h > longestInterval) {
+		c.problemf("heartbeat", "%s is no interval between such events; write %s to %s, or leave it out for none", shortDuration(h), shortDuration(leastHeartbeat), shortDuration(longestInterval))
+	}
+	if !c.given("config") {
+		return
+	}
+	if c.given("config.percent") && (p.Percent < 1 || p.Percent > 100) {
+		c.problemf("config.percent", "%d is no percentage of sites; write 1 to 100", p.Percent)
+	}
+	if p.From == "" && p.Key == "" {
+		return
+	}
+	if u, err := url.Parse(fleet.Address(p.From, "ID")); err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && !cloud.Loopback(u.Hostname()) {
+		c.problemf("config.from", "%s is no https address of a file; write https://conf.example.com/{id}.yaml", quote(collectors.WithoutUser(p.From)))
+	}
+	if _, err := fleet.ParseKey(p.Key); err != nil {
+		c.problemf("config.key", "%v", err)
+	}
+	if c.given("config.every") && (p.Every < leastPull || p.Every > longestInterval) {
+		c.problemf("config.every", "%s is no interval between two looks; write %s to %s", shortDuration(p.Every), shortDuration(leastPull), shortDuration(longestInterval))
 	}
 }

@@ -58,6 +58,9 @@ type Config struct {
 	Share         Share      `yaml:"share" doc:"who may read the devices that are shared (share: of a Modbus device)"`
 	Control       Control    `yaml:"control" doc:"who of those who may connect to the control socket may do what; absent: they may do everything"`
 	Log           Log        `yaml:"log" doc:"the log on standard error"`
+	Pull          Pull       `yaml:"config" doc:"where this site takes its configuration from, signed; absent: from its file alone"`
+
+	Heartbeat time.Duration `yaml:"heartbeat" doc:"how often an event tells version, configuration and problems, as in 24h. Default 0: never"`
 
 	// Shard is the part of the site that this instance watches; what is not its own is not here.
 	Shard Shard `yaml:"-"`
@@ -194,6 +197,14 @@ type Control struct {
 	Look    []string `yaml:"look" doc:"groups whose members may look; so may those who may operate or change keys. Default: all members of group gauger"`
 	Operate []string `yaml:"operate" doc:"groups whose members may change tickets, tanks and the outbox and scan lines. Default: all members of group gauger"`
 	Keys    []string `yaml:"keys" doc:"groups whose members may set and renew keys and log in. Default: all members of group gauger"`
+}
+
+// Pull says where a site of a fleet takes its configuration from.
+type Pull struct {
+	From    string        `yaml:"from" doc:"https address of the site's file, in which {id} stands for its id, as in https://conf.example.com/{id}.yaml; its signature lies beside it, with .minisig or .sig behind the name"`
+	Key     string        `yaml:"key" doc:"public key of who signs it: minisign's, or an ssh-ed25519 one (ssh-keygen -Y sign -n gauger -f KEY FILE)"`
+	Every   time.Duration `yaml:"every" doc:"how often it is looked for. Default 1h"`
+	Percent int           `yaml:"percent" doc:"of a file that is pulled: so many percent of the sites take it, by the hash of their ids. 1 tries it on one site in a hundred. Default 100"`
 }
 
 // Log is the log on standard error.

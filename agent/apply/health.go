@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"strings"
@@ -39,6 +40,12 @@ func HealthOf(s control.Status, service string) Health {
 	for _, e := range s.Open {
 		if e.Rule == eventrules.ServiceSettings {
 			h.Lacking[e.Source] = strings.TrimPrefix(e.Note, "service ")
+		}
+	}
+	h.Stuck = map[string]string{}
+	for name, d := range s.Drains {
+		if !d.Held.IsZero() && name != ledger.Refused {
+			h.Stuck[name] = cmp.Or(d.Why, d.Answer, "no answer")
 		}
 	}
 	for name, c := range s.Streams {

@@ -37,6 +37,7 @@ type Health struct {
 	Lines   map[string]Line
 	Lacking map[string]string // settings of the service that cannot be used, and why
 	Service string            // why the service does not answer; empty: it does, or nobody asked
+	Stuck   map[string]string // streams of which nothing is taken, and why
 	Dead    uint64            // records that the service refused for good
 }
 
@@ -74,6 +75,7 @@ type Watch struct {
 	Changed func(point string) bool  // it is made of another number, or otherwise
 	Moves   []string                 // tanks and points that are meant to step
 	Service bool                     // something about the service was changed
+	Speed   float64                  // of the site's time, where that is not the wall clock's
 
 	levels map[string][]Tank    // the first ones of each tank since
 	since  map[string]time.Time // each finding, as long as it lasts
@@ -81,6 +83,31 @@ type Watch struct {
 
 // Patience of a finding before the change goes back.
 func (w *Watch) Patience() time.Duration { return w.Length / 5 }
+
+// Add joins a later look to the one before the change: what was good in either was good.
+func (h *Health) Add(later Health) {
+	for name, p := range later.Points {
+		if p.Good || !h.Points[name].Good {
+			h.Points[name] = p
+		}
+	}
+	for id, t := range later.Tanks {
+		if t.Level != nil || h.Tanks[id].Level == nil {
+			h.Tanks[id] = t
+		}
+	}
+	h.At, h.Dead = later.At, later.Dead
+}
+
+// AllGood says that nothing is bad in a look.
+func (h *Health) AllGood() bool {
+	for _, p := range h.Points {
+		if !p.Good {
+			return false
+		}
+	}
+	return true
+}
 
 // Look judges the site as it is now: what is worse than before, and what of it has lasted long enough to go back.
 func (w *Watch) Look(now Health) (worse, lasting []string) {
@@ -129,6 +156,11 @@ func (w *Watch) findings(now Health) map[string]string {
 	}
 	if w.Before.Service == "" && now.Service != "" {
 		found["service"] = "the service is not reached any more: " + now.Service
+	}
+	for stream, why := range now.Stuck {
+		if w.Service && len(w.Before.Stuck) == 0 && w.Before.Service == "" {
+			found["stream "+stream] = "the service takes no " + stream + " any more: " + why
+		}
 	}
 	if n := now.Dead - w.Before.Dead; w.Service && now.Dead > w.Before.Dead {
 		found["refused"] = fmt.Sprintf("the service refused %d records since; `gauger outbox dead` shows them", n)
@@ -214,7 +246,7 @@ func (w *Watch) tankWorse(id string, before Tank, now Health) string {
 		rate = mostDrawn
 	}
 	moved := *middle.Level - *before.Level
-	if math.Abs(moved) <= mostNoise+rate*max(0, middle.At.Sub(before.At).Minutes()) {
+	if math.Abs(moved) <= mostNoise+rate*max(1, w.Speed)*max(0, middle.At.Sub(before.At).Minutes()) {
 		return ""
 	}
 	return fmt.Sprintf("tank %s stepped by %+.2f in, from %.2f to %.2f in; `--steps %s` says that it is meant to", id, moved, *before.Level, *middle.Level, id)

@@ -98,6 +98,7 @@ func TestWhatIsWorse(t *testing.T) {
 		"the service is silent":                     {func(_ *Watch, h *Health) { h.Service = "no route" }, "the service is not reached any more: no route"},
 		"it was silent before":                      {func(w *Watch, h *Health) { h.Service, w.Before.Service = "no route", "no route" }, ""},
 		"a key is lacking":                          {func(_ *Watch, h *Health) { h.Lacking["service primary_key"] = "primary_key: no such file" }, "primary_key: no such file"},
+		"events stay":                               {func(w *Watch, h *Health) { h.Stuck, w.Service = map[string]string{"events": "404"}, true }, "the service takes no events any more: 404"},
 		"records are refused":                       {func(w *Watch, h *Health) { h.Dead, w.Service = 5, true }, "the service refused 3 records since"},
 		"records are refused, whatever was changed": {func(_ *Watch, h *Health) { h.Dead = 5 }, ""},
 	} {
@@ -155,5 +156,26 @@ func TestWhatIsNoStep(t *testing.T) {
 		if worse, _ := w.Look(h); len(worse) > 0 {
 			t.Fatalf("a truck: %q", worse)
 		}
+	}
+}
+
+// A point that was bad in one look before the change and good in the next one was good.
+func TestLooksBeforeAreJoined(t *testing.T) {
+	h, later := siteBefore(), siteBefore()
+	h.Points["plc/top"], h.Tanks["TK-1"] = Point{Why: "timeout"}, Tank{Why: "timeout"}
+	later.Points["plc/level"], later.Tanks["TK-2"] = Point{Why: "timeout"}, Tank{Why: "timeout"}
+	h.Add(later)
+	for _, name := range []string{"plc/top", "plc/level"} {
+		if !h.Points[name].Good {
+			t.Errorf("%s is not good", name)
+		}
+	}
+	for _, id := range []string{"TK-1", "TK-2"} {
+		if h.Tanks[id].Level == nil {
+			t.Errorf("%s has no level", id)
+		}
+	}
+	if h.AllGood() {
+		t.Error("plc/dead is good")
 	}
 }

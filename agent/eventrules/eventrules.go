@@ -48,6 +48,7 @@ const (
 const (
 	ConfigChanged    = "config-changed"
 	ConfigFailed     = "config-failed"
+	Heartbeat        = "heartbeat"
 	LoadNeedsReview  = "load-needs-review"
 	PowerRestart     = "power-restart"
 	ReadingsUnused   = "readings-unused"
@@ -114,6 +115,7 @@ var List = []Rule{
 
 	{ConfigChanged, "agent, agent/ledger, cmd/gauger", "the configuration at work is another one, or is doubtful", "run gauger check where the note names a doubt"},
 	{ConfigFailed, "cmd/gauger", "a changed configuration was refused, or was at work for a while and went back to the one before; Note says why", "run gauger apply --history on the box; correct the file and apply it again"},
+	{Heartbeat, "cmd/gauger", "every so often, where heartbeat is set; Note has version, configuration and problems", "nothing; look at a site of which none comes any more"},
 	{LoadNeedsReview, "agent/ledger", "a load was seen, and something about it should be judged by a person", "approve, edit or reject it with gauger tickets"},
 	{PowerRestart, "agent", "gauger started after a run that did not end in order", "look at power if it comes again"},
 	{ReadingsUnused, "agent/ledger", "readings came late and without a time of the device, and were not used", "let the device send its time, and name it with time: at the point"},

@@ -32,6 +32,9 @@
 // the same way. What was at work is kept as the last good one; one that was applied from elsewhere stands in the place of the file until
 // the file is changed.
 //
+// A configuration that is pulled goes the same way; its ETag is kept when it was judged, so that the same file is not judged
+// again each hour.
+//
 // A bad configuration at boot starts the last good one, a copy in the store, and an event says so; `run --strict` ends with
 // 78 instead (run_config.go).
 //

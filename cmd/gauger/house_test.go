@@ -43,9 +43,9 @@ var houseRooms = map[string]houseRoom{
 	"agent/filling":           {why: "when a tank will be full, from levels alone; pure, so that simulated days judge it"},
 	"agent/link":              {why: "spares the link; it knows of a stream its name and its class only"},
 	"agent/cloud":             {may: "agent/cloud/keys", tests: "agent/cloud/cloudtest", why: "the service's web interface; the drain acts on the receipt's class alone"},
-	"config":                  {may: "collectors collectors/modbus collectors/mqtt collectors/sim collectors/host agent/tank agent/cloud", why: "assembles the option structs of the leaf rooms"},
+	"config":                  {may: "agent/fleet collectors collectors/modbus collectors/mqtt collectors/sim collectors/host agent/tank agent/cloud", why: "assembles the option structs of the leaf rooms"},
 	"config/draft":            {may: "agent/cloud agent/dialogue agent/tank collectors collectors/modbus collectors/modbus/maps collectors/mqtt config", why: "asks for what a new site's file says, and writes it; what is on the wire it is told"},
-	"cmd/gauger":              {may: "agent agent/apply agent/audit agent/bundle agent/clock agent/flash agent/control agent/ledger agent/console agent/memory agent/page agent/recorder agent/tank agent/plot agent/cloud agent/cloud/keys agent/link config config/draft outbox outbox/disk outbox/preflight collectors collectors/modbus collectors/modbus/line collectors/modbus/maps collectors/modbus/survey collectors/mqtt collectors/sim collectors/host agent/commission agent/dialogue", tests: "agent/cloud/cloudtest collectors/modbus/modbustest deploy/proof", why: "the one place that knows everybody"},
+	"cmd/gauger":              {may: "agent agent/apply agent/audit agent/bundle agent/clock agent/flash agent/control agent/ledger agent/console agent/memory agent/page agent/recorder agent/tank agent/plot agent/cloud agent/cloud/keys agent/link config config/draft outbox outbox/disk outbox/preflight collectors collectors/modbus collectors/modbus/line collectors/modbus/maps collectors/modbus/survey collectors/mqtt collectors/sim collectors/host agent/commission agent/dialogue agent/fleet", tests: "agent/cloud/cloudtest collectors/modbus/modbustest deploy/proof", why: "the one place that knows everybody"},
 	"cmd/wellsim":             {may: "collectors/sim collectors/modbus/modbustest agent/cloud/cloudtest", why: "the simulated site; it must not share the agent's own idea of a ticket"},
 	"agent":                   {may: "collectors outbox agent/clock agent/ledger agent/cloud agent/eventrules", tests: "agent/control agent/ledger/ledgertest agent/tank agent/cloud/cloudtest agent/cloud/keys deploy/proof", why: "starts and stops every worker; which collectors there are is decided above it"},
 	"agent/control":           {may: "collectors outbox agent/audit agent/clock agent/flash agent/ledger agent/cloud agent/cloud/keys agent/link agent/recorder agent/eventrules", tests: "agent agent/ledger/ledgertest agent/cloud/cloudtest", why: "answers people and programs; nothing below knows that somebody asks"},
@@ -62,6 +62,7 @@ var houseRooms = map[string]houseRoom{
 	"agent/tank/stats":    {why: "the figures that both reckon with"},
 	"agent/tank/tanktest": {may: "agent/tank/stats", why: "true levels; it does not know the detector, so that the detector's own tests can use it"},
 
+	"agent/fleet":          {why: "who has signed a configuration, and which sites take it; it knows nothing of what is in it"},
 	"agent/apply":          {may: "agent/control agent/ledger config outbox/disk", why: "judges changes of the configuration by what people see of a site; nothing below knows that it can be exchanged"},
 	"agent/bundle":         {may: "agent/cloud agent/cloud/keys config", why: "what leaves a box for support; what its parts say is the commands'"},
 	"agent/audit":          {may: "outbox/disk", why: "a trail on disk of who did what; it knows no verb"},
@@ -123,6 +124,7 @@ var houseFences = []houseFence{
 	{"github.com/mochi-mqtt/server/v2", "cmd/wellsim " + houseTests, "a broker never ships"},
 	{"github.com/rogpeppe/go-internal", houseTests, "a test's tool"},
 	{"github.com/prometheus", houseTests, "judges the metrics; as their writer it was 2 MB of program"},
+	{"golang.org/x/crypto", "agent/fleet", "a hash that the standard library has not; keys and certificates are Go's own"},
 	{"golang.org/x/sys", "collectors/modbus/line collectors/modbus/modbustest deploy/bench/modbus collectors/host outbox outbox/disk outbox/outboxtest deploy/bench/outbox agent agent/console cmd/gauger", "system calls; never where money is decided"},
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -127,6 +128,8 @@ type numbers struct {
 	acked map[int64]bool // numbers after which the same connection asked again
 	first time.Time      // when the first request came since restarted
 	gone  bool           // nobody is answered any more
+	still float64        // the level, where nothing flows; 0: trucks come
+	speed float64        // of the site's time; 0: 10,000
 }
 
 func newNumbers() (*numbers, error) {
@@ -192,12 +195,18 @@ func (n *numbers) answer(q [12]byte, before uint32) ([]byte, uint32) {
 	}
 	data := registers[2*(from-100) : 2*(from-100+count)]
 	head := append(append([]byte{}, q[:4]...), 0, byte(3+len(data)), q[6], 3, byte(len(data)))
+	if from > 102 || from+count < 104 {
+		return append(head, data...), 0 // the number was not asked for
+	}
 	return append(head, data...), n.last
 }
 
 // level falls by 80 inches within half an hour of the site's time, every three hours, and rises between.
 func (n *numbers) level() float64 {
-	into := math.Mod(time.Since(n.began).Hours()*10000+1.5, 3)
+	if n.still != 0 {
+		return n.still
+	}
+	into := math.Mod(time.Since(n.began).Hours()*cmp.Or(n.speed, 10000)+1.5, 3)
 	return 120 + 80*max(1-into/0.5, (into-0.5)/2.5)
 }
 

@@ -23,6 +23,7 @@ const (
 	leastWatch = 5 * time.Second
 	mostWatch  = 24 * time.Hour
 	serviceTry = 10 * time.Second // for an answer of the service
+	lookBefore = 5 * time.Second  // for readings that may be bad by chance
 )
 
 // Arguments and results of the requests about changes of the configuration.
@@ -155,7 +156,7 @@ func loading(s control.Status) (ids []string) {
 
 // watchOf is a watch that knows what was changed.
 func watchOf(changes []config.Change, old, now *config.Config) *apply.Watch {
-	w := &apply.Watch{Service: slices.ContainsFunc(changes, func(c config.Change) bool { return strings.HasPrefix(c.Path, "service") })}
+	w := &apply.Watch{Speed: now.Loads.Speed, Service: slices.ContainsFunc(changes, func(c config.Change) bool { return strings.HasPrefix(c.Path, "service") })}
 	was, is := makings(old), makings(now)
 	changed := map[string]bool{}
 	for p := range now.Points() {
@@ -187,6 +188,11 @@ func (a *atWork) load(ctx context.Context, d *daemon, o applyOrder, cfg *config.
 		service = d.serviceAnswers(ctx)
 	}
 	w.Before, w.Length, w.Moves = apply.HealthOf(before, service), o.Watch, o.Steps
+	for end := time.Now().Add(lookBefore); !w.Before.AllGood() && time.Now().Before(end) && collectors.Wait(ctx, lookBefore/10); {
+		if s, err := d.server.Status(); err == nil {
+			w.Before.Add(apply.HealthOf(s, service))
+		}
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.was != nil || a.next != nil || a.daemon != d {

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -16,8 +19,10 @@ import (
 
 	"gauger/agent/apply"
 	"gauger/agent/eventrules"
+	"gauger/agent/fleet"
 	"gauger/agent/ledger"
 	"gauger/agent/memory"
+	"gauger/collectors"
 	"gauger/config"
 	"gauger/outbox"
 )
@@ -116,7 +121,7 @@ func (a *atWork) begin(v *revision, how outboxOpening) (*daemon, error) {
 	a.is = *v
 	a.is.cfg = nil
 	a.offer(d)
-	d.agent.Workers = append(d.agent.Workers, a.reload, func(ctx context.Context) error { return memory.Run(ctx, a.c.getenv("GOGC") != "") })
+	d.agent.Workers = append(d.agent.Workers, a.reload, a.pull, d.beat, func(ctx context.Context) error { return memory.Run(ctx, a.c.getenv("GOGC") != "") })
 	d.server.ConfigOnDisk = configOnDisk(a.c.config, v, a.book, a.failure)
 	if a.was != nil && a.book.Now != nil {
 		w := a.watch
@@ -238,4 +243,115 @@ func failureText(t *apply.Trial) string {
 		return ""
 	}
 	return fmt.Sprintf("it was tried %s and %s: %s", t.Began.Format("2006-01-02 15:04"), t.Outcome, strings.Join(t.Reasons, "; "))
+}
+
+// usualPull between two looks for another configuration.
+const usualPull = time.Hour
+
+// pull is the worker of a site that takes its configuration from elsewhere.
+func (a *atWork) pull(ctx context.Context) error {
+	a.mu.Lock()
+	d := a.daemon
+	a.mu.Unlock()
+	p := d.cfg.Pull
+	if p.From == "" {
+		return nil
+	}
+	key, err := fleet.ParseKey(p.Key)
+	if err != nil {
+		return nil // check has told of it
+	}
+	way := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return d.link.Meter(c), nil
+	}}
+	every := cmp.Or(p.Every, usualPull)
+	for wait := min(every, time.Minute); collectors.Wait(ctx, wait); wait = every {
+		if err := a.pullOnce(ctx, d, &http.Client{Transport: way}, fleet.Address(p.From, d.cfg.ID), key); err != nil && ctx.Err() == nil {
+			a.log.Warn().Err(err).Msg("the configuration stays as it is; it is looked for again")
+		}
+	}
+	return nil
+}
+
+// pullOnce looks whether there is another file, and applies it.
+func (a *atWork) pullOnce(ctx context.Context, d *daemon, client *http.Client, address string, key fleet.Key) error {
+	a.mu.Lock()
+	etag, busy := a.book.ETag, a.was != nil
+	a.mu.Unlock()
+	if busy {
+		return nil
+	}
+	text, newer, err := fleet.Pull(ctx, client, address, key, etag)
+	o := applyOrder{Text: text, URL: address, by: "pull"}
+	switch {
+	case err != nil && newer != etag: // it came, and is not believed
+		a.refuse(d, o, apply.HashOf([]byte(newer)), []string{err.Error()})
+	case err != nil:
+		return err
+	case text == nil:
+		return nil
+	default:
+		if err := a.tryPulled(ctx, d, o); err != nil {
+			a.log.Warn().Err(err).Msg("the configuration that was pulled is not taken")
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.book.ETag = newer
+	return a.book.Save()
+}
+
+// tryPulled applies a file that is signed, if it is this site's and for its ring, and has not failed before.
+func (a *atWork) tryPulled(ctx context.Context, d *daemon, o applyOrder) error {
+	cfg, err := config.Parse(filepath.Base(o.URL), o.Text, filepath.Dir(a.c.config))
+	switch percent := 100; {
+	case err == nil && cfg.ID != d.cfg.ID:
+		a.refuse(d, o, apply.HashOf(o.Text), []string{fmt.Sprintf("it is of the site %s, and this is %s", cfg.ID, d.cfg.ID)})
+		return nil
+	case err == nil && !fleet.Takes(cfg.ID, cmp.Or(cfg.Pull.Percent, percent)):
+		a.log.Info().Str("from", o.URL).Int("percent", cfg.Pull.Percent).Msg("another configuration is tried on other sites first")
+		return nil
+	case err == nil && a.failure(apply.HashOf(o.Text)) != "":
+		return nil
+	}
+	_, err = a.try(ctx, o)
+	return err
+}
+
+// heartbeatKey is the name under which the box keeps when the last heartbeat was.
+const heartbeatKey = "heartbeat"
+
+// beat tells the service every so often which program and configuration is at work, and what is wrong.
+func (d *daemon) beat(ctx context.Context) error {
+	every := d.cfg.Heartbeat
+	if every == 0 {
+		return nil
+	}
+	var last time.Time
+	if err := d.agent.Ledger.LoadState(heartbeatKey, &last); err != nil {
+		return err
+	}
+	for collectors.Wait(ctx, min(max(time.Until(last.Add(every)), time.Minute), every)) {
+		s, err := d.server.Status()
+		if err != nil {
+			continue // the outbox is out of service, which ends the program
+		}
+		now := time.Now().Round(0)
+		note := fmt.Sprintf("gauger %s, configuration %08x, up for %s, no problem", version, d.agent.Site.Config, now.Sub(s.Began).Round(time.Minute))
+		if n := len(s.Problems); n > 0 {
+			note = strings.TrimSuffix(note, "no problem") + countText(n, "problem") + ": " + strings.Join(s.Problems[:min(n, 3)], "; ")
+		}
+		if err := d.agent.Ledger.QueueEvent(ledger.Event{Rule: eventrules.Heartbeat, Start: now, End: now, Note: note}); err != nil {
+			d.log.Warn().Err(err).Msg("a heartbeat could not be stored")
+			continue
+		}
+		if last = now; d.agent.Ledger.SaveState(heartbeatKey, last) != nil {
+			d.log.Warn().Msg("the next start will not know of this heartbeat")
+		}
+	}
+	return nil
 }

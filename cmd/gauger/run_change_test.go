@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/base64"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gauger/agent/apply"
+	"gauger/agent/fleet"
+)
+
+// signedFiles is a place that has a site's configuration, signed as minisign does.
+type signedFiles struct {
+	private ed25519.PrivateKey
+	text    string
+	forged  bool
+	asked   int
+}
+
+func (s *signedFiles) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	tag := `"` + apply.HashOf([]byte(s.text)) + `"`
+	if s.asked++; r.Header.Get("If-None-Match") == tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	w.Header().Set("ETag", tag)
+	if !strings.HasSuffix(r.URL.Path, ".minisig") {
+		_, _ = io.WriteString(w, s.text)
+		return
+	}
+	text := s.text
+	if s.forged {
+		text += "#"
+	}
+	sig := ed25519.Sign(s.private, []byte(text))
+	b64 := base64.StdEncoding.EncodeToString
+	_, _ = io.WriteString(w, "untrusted comment:\n"+b64(append([]byte("Ed12345678"), sig...))+"\ntrusted comment: x\n"+b64(ed25519.Sign(s.private, append(slices.Clone(sig), 'x')))+"\n")
+}
+
+// A file that is pulled is taken if it is signed, this site's and for its ring; what is not taken is on record, and not asked for again
+// until it is another one.
+func TestAConfigurationIsPulled(t *testing.T) {
+	t.Cleanup(func() { zerolog.SetGlobalLevel(zerolog.TraceLevel) })
+	l := newPlayedSite(t, playedYAML)
+	_, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := fleet.ParseKey(base64.StdEncoding.EncodeToString(append([]byte("Ed12345678"), private.Public().(ed25519.PublicKey)...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := l.main()
+	c.config, c.socket = l.config, filepath.Join(l.dir, "s")
+	v, book, err := chooseConfig(c, l.config, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &atWork{c: c, log: zerolog.Nop(), lasting: newLasting(zerolog.Nop()), hup: make(chan os.Signal), book: book}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- a.run(ctx, v, openNow, nil) }()
+	files := &signedFiles{private: private}
+	server := httptest.NewServer(files)
+	defer server.Close()
+	atWork := func() *daemon {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return a.daemon
+	}
+	wait(t, "the site is at work", func() bool { return atWork() != nil && a.state().Hash != "" })
+	good := string(v.text)
+	for _, step := range []struct {
+		name, text, outcome, why string
+		forged                   bool
+	}{
+		{"forged", good + "#1\n", apply.Refused, "not of this text by the configured key", true},
+		{"another site's", strings.Replace(good, "id: ", "id: OTHER-", 1), apply.Refused, "it is of the site OTHER-", false},
+		{"another ring's", good + "config: {percent: 1}\n", "", "", false},
+		{"with a mistake", good + "nonsense: 1\n", apply.Refused, "nonsense", false},
+		{"good", good + "book: {loss_limit: 2}\n", apply.Watched, "", false},
+	} {
+		files.text, files.forged = step.text, step.forged
+		before := len(a.state().Past)
+		if err := a.pullOnce(ctx, atWork(), server.Client(), server.URL+"/site.yaml", key); err != nil {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		s, asked := a.state(), files.asked
+		switch {
+		case step.outcome == apply.Watched && (s.Now == nil || s.Now.By != "pull"):
+			t.Errorf("%s: %+v", step.name, s)
+		case step.outcome == apply.Refused && (len(s.Past) != before+1 || s.Past[before].Outcome != apply.Refused || !strings.Contains(strings.Join(s.Past[before].Reasons, " "), step.why)):
+			t.Errorf("%s: %+v", step.name, s.Past)
+		case step.outcome == "" && (len(s.Past) != before || s.Now != nil):
+			t.Errorf("%s: %+v", step.name, s)
+		}
+		if step.outcome == apply.Watched {
+			break
+		}
+		if err := a.pullOnce(ctx, atWork(), server.Client(), server.URL+"/site.yaml", key); err != nil || files.asked != asked+1 || len(a.state().Past) > before+1 {
+			t.Errorf("%s: asked again it is judged again: %v, %d requests", step.name, err, files.asked-asked)
+		}
+	}
+	wait(t, "what was pulled is at work", func() bool { return a.state().Source == server.URL+"/site.yaml" })
+	stop()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("it does not end")
+	}
+	if again, err := apply.Open(v.cfg.Store.Path); err != nil || again.Now == nil || again.Now.Outcome != apply.Cut {
+		t.Errorf("the book says %+v, %v", again, err)
+	}
+}
