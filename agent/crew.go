@@ -119,8 +119,15 @@ func (c *Crew) Stop(keep func(key string) bool) {
 func (c *Crew) collect(ctx context.Context, m collectors.Named) {
 	err := m.Collector.Run(ctx, watchedHost{crewHost{c, ctx, m.Name}})
 	collectors.PulseOf(ctx).Rest()
+	if ctx.Err() == nil {
+		c.tellEnd(ctx, m, err)
+	}
+}
+
+// tellEnd tells of a collector that has ended by itself. (What that takes stays off the stack of those that run: a large site has
+// thousands, for which 4 KiB each are enough.)
+func (c *Crew) tellEnd(ctx context.Context, m collectors.Named, err error) {
 	switch {
-	case ctx.Err() != nil:
 	case err == nil:
 		c.Log.Info().Str("device", m.Name).Msg("the recording has been played")
 	default:

@@ -64,8 +64,9 @@ func (l *Ledger) stage(tx *txn, device string) (*outbox.Commit, error) {
 		l.publish(tx)
 		return nil, nil
 	}
-	before := new(state) // and not on the stack of every poll
-	*before, l.state = l.state, tx.state
+	before := new(state) // and not on the stack of every poll, as both at once would be
+	*before = l.state
+	l.state = tx.state
 	l.staged = append(l.staged, staged{tx: tx, commit: c, before: before})
 	return c, nil
 }

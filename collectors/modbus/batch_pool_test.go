@@ -62,9 +62,13 @@ func TestFewAnswersAreDecodedAtOnce(t *testing.T) {
 		for i := range devices {
 			options = append(options, Device{Name: fmt.Sprint("d", i), URL: fmt.Sprint("tcp://site", i), Every: 10 * time.Second, Points: []Point{holding("p", 7)}})
 		}
-		all, err := New(lines, options)
-		if err != nil {
-			t.Fatal(err)
+		var all []collectors.Collector
+		for _, d := range options { // each by itself, as the program makes those of devices that share nothing
+			made, err := New(lines, []Device{d})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, made...)
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup

@@ -19,13 +19,12 @@ func New(lines *line.Lines, devices []Device, masters ...netip.Prefix) ([]collec
 	}
 	byLine := map[*line.Line]*collector{}
 	var all []collectors.Collector
-	decoding := make(chan struct{}, decodingMost)
 	for _, options := range devices {
 		d, err := newDevice(lines, options)
 		if err != nil {
 			return nil, err
 		}
-		d.decoding = decoding
+		d.decoding = lines.Turns(decodingMost)
 		c := byLine[d.line]
 		if c == nil {
 			c = &collector{line: d.line, delivered: make(chan *delivery, 1)}

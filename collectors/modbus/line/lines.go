@@ -26,6 +26,17 @@ type Lines struct {
 	lines     map[string]*Line // by place: host:port or the serial port's path
 	borrowers map[*Line]int    // lines that nobody but a command asked for, and how many use them now
 	tracer    tracer
+	turns     chan struct{}
+}
+
+// Turns is a channel with so much room, the same for everybody who reads lines of this process.
+func (ls *Lines) Turns(room int) chan struct{} {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	if ls.turns == nil {
+		ls.turns = make(chan struct{}, room)
+	}
+	return ls.turns
 }
 
 // Open returns the line behind a device URL. Nothing is connected yet. The error is a URL that cannot be read, or
