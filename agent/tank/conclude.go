@@ -3,11 +3,13 @@ package tank
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 const (
-	afterGap   = 2400.0 // s of readings after a gap that hid the end of a draw
-	unrestMost = 6.0    // confirmations that a sensor in somebody's hands is waited for
+	afterGap    = 2400.0 // s of readings after a gap that hid the end of a draw
+	frozenLeast = 900.0  // s that a value has stood after a draw for it to be frozen
+	unrestMost  = 6.0    // confirmations that a sensor in somebody's hands is waited for
 )
 
 // conclude decides what has waited long enough by now.
@@ -119,8 +121,11 @@ func (ts *tankState) unrest(t *Tank, d draw, now float64) bool {
 }
 
 // frozenAtEnd says that the value stands still since the end of a draw as this sensor never
-// does, so that the end may be the sensor's and not the truck's.
+// does, so that the end may be the sensor's and not the truck's. Where it stood as still before the draw nothing flows in.
 func (ts *tankState) frozenAtEnd(t *Tank, d draw, now float64) bool {
 	age := ts.last.t - ts.heldSince
-	return d.step < coarseLeast && ts.heldSince <= d.end+120 && ts.interval.changes >= 8 && age > 20*ts.interval.held && age > 900 && now-ts.heldSince < t.Loads.Stuck.Seconds()
+	if before := values(between(ts.levels.recent, d.start-frozenLeast, d.start-nodeEvery)); len(before) > stepFew && slices.Min(before) == slices.Max(before) {
+		return false
+	}
+	return d.step < coarseLeast && ts.heldSince <= d.end+120 && ts.interval.changes >= 8 && age > 20*ts.interval.held && age > frozenLeast && now-ts.heldSince < t.Loads.Stuck.Seconds()
 }

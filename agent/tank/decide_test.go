@@ -114,6 +114,24 @@ func TestTightTrucksAreTwoByVolume(t *testing.T) {
 	r.matches(0.08, 20, labelOf(w, a, a), labelOf(w, b, b))
 }
 
+// A float stands on one value in a tank that no well feeds: after a load as before it, and nobody waits for it to move.
+func TestAFloatThatStandsAfterALoad(t *testing.T) {
+	w := tanktest.Well{Level0: 180, Moves: []tanktest.Move{aLoad}}
+	r := newRig(t, w)
+	r.sensor = func(_ int, s, _ float64) (float64, bool) {
+		v := w.Level(s)
+		if s < 3*tanktest.Hour { // it was seen to move
+			v += 0.5 * math.Sin(s/500)
+		}
+		return math.Round(v*16) / 16, true
+	}
+	r.run(0, 8*tanktest.Hour)
+	r.matches(0.1, 20, labelOf(w, aLoad, aLoad))
+	if late := r.told[0] - aLoad.End(); late > 50*60 {
+		t.Errorf("the ticket came %.0f min after the end", late/60)
+	}
+}
+
 // What one truck holds may have gone into two: the count is said to be doubtful where the pump stood long enough for another to
 // come, and where the volume is more than most hold.
 func TestOneTruckOrTwo(t *testing.T) {

@@ -14,7 +14,7 @@ const (
 )
 
 // ErrorBasis is what Load.ErrorBbl was made of: the barrels before calibration, and the class that the factors go by: the kind of
-// sensor or, for a tank of a group, the equaliser, which is of more weight there.
+// sensor, apart where it speaks in coarse steps, or, for a tank of a group, the equaliser, which is of more weight there.
 type ErrorBasis struct {
 	Bbl   float64
 	Class string
@@ -23,8 +23,11 @@ type ErrorBasis struct {
 // errorBasis is the error of a draw's volume before calibration.
 func (l *levels) errorBasis(t *Tank, d draw) ErrorBasis {
 	b := ErrorBasis{Bbl: 2 * l.volumeError(t, d), Class: cmp.Or(t.Sensor, "radar")}
-	if t.Group != "" {
+	switch {
+	case t.Group != "":
 		b.Class = "equaliser"
+	case d.step >= coarseLeast:
+		b.Class += " in steps"
 	}
 	return b
 }
