@@ -33,7 +33,7 @@ service:
   url: http://SERVICE
   primary_key: {env: GAUGER_PRIMARY_KEY}
   secondary_key: {env: GAUGER_SECONDARY_KEY}
-store: {path: STORE, max_bytes: 2MiB}
+store: {path: STORE, max_bytes: 2MiB, linger: 0s}
 recorder: {max_bytes: 1MiB}
 link: {rate: off}
 loads: {speed: 10000}
@@ -125,7 +125,7 @@ type numbers struct {
 	mu    sync.Mutex
 	began time.Time
 	last  uint32
-	acked map[int64]bool // numbers after which the same connection asked again
+	acked map[int64]bool // numbers after which the same connection asked twice more: the line is one batch ahead of the disk
 	first time.Time      // when the first request came since restarted
 	gone  bool           // nobody is answered any more
 	still float64        // the level, where nothing flows; 0: trucks come
@@ -155,7 +155,7 @@ func newNumbers() (*numbers, error) {
 func (n *numbers) serve(c net.Conn) {
 	defer n.door.pass(c.RemoteAddr(), false)
 	defer c.Close()
-	var before uint32 // what this connection was told last
+	var last, before uint32 // what this connection was told last, and before that
 	for {
 		var q [12]byte
 		if _, err := io.ReadFull(c, q[:]); err != nil {
@@ -168,7 +168,7 @@ func (n *numbers) serve(c net.Conn) {
 		if _, err := c.Write(answer); err != nil {
 			return
 		}
-		before = number
+		last, before = number, last
 		n.asked.ring()
 	}
 }

@@ -45,8 +45,8 @@ func (k *killed) add(o killed) {
 }
 
 // The whole program is killed at any moment, again and again, while it polls a PLC, takes commands and sends to a service
-// that drops answers, refuses and dawdles. A reading counts as acknowledged when the PLC is asked for the next one on the
-// same connection, which happens after the commit; a record of a command when the command ended well.
+// that drops answers, refuses and dawdles. A reading counts as acknowledged when the PLC is asked for the one after the next on
+// the same connection, which happens after the commit; a record of a command when the command ended well.
 func TestProveKill(t *testing.T) {
 	program, err := exec.LookPath("gauger") // this test binary, by the name under which it is gauger
 	if err != nil {

@@ -30,7 +30,7 @@ id: TEST
 object: 6f9619ff-8b86-d011-b42d-00c04fc964ff
 time_zone: America/Chicago
 service: {url: %s, primary_key: {env: GAUGER_LINK_KEY}}
-store: {path: %s, max_bytes: 2MiB}
+store: {path: %s, max_bytes: 2MiB, linger: 0s}
 link: %s
 `
 
