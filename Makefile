@@ -29,7 +29,7 @@ check: cross $(TOOLS)/staticcheck ## formatting, vet, staticcheck, house rules, 
 	go vet ./...
 	$(TOOLS)/staticcheck ./...
 	go test -count=1 -run '^TestHouse' ./cmd/gauger
-	deploy/arm_test.sh bin/gauger-linux-armv7
+	deploy/arm_test.sh bin/gauger-linux-armv7 bin/gauger-linux-armv6 bin/gauger-linux-arm64
 	deploy/hardening_test.sh
 
 race: ## run every test under the race detector
