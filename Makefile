@@ -7,7 +7,7 @@ TOOLS   := bin/tools/$(shell go env GOVERSION)
 LIMIT   := 20000000
 FUZZTIME ?= 10s
 
-.PHONY: help build demo test check race fuzz prove prove-modbus prove-judgement bench bench-modbus bench-outbox bench-mqtt bench-flash bench-sites cross package reproduce image vuln clean
+.PHONY: help build demo test check race fuzz prove prove-modbus prove-judgement bench bench-all bench-programs bench-modbus bench-outbox bench-mqtt bench-flash bench-sites cross package reproduce image vuln clean
 .PHONY: prove-kill prove-powercut prove-mutants prove-faults prove-fulldisk prove-sync prove-answers prove-poison prove-keys prove-weeks prove-herd prove-mqtt prove-config prove-apply mutate
 help: ## list the targets (this)
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -98,24 +98,28 @@ mutate: $(TOOLS)/gremlins ## change the code of DIR= (or its FILES=) a little, o
 bench: ## run every benchmark
 	go test -run '^$$' -bench . -benchmem ./...
 
-bench-modbus: build ## measure Modbus beside what theory allows (ROWS=8,9 for some; some five minutes)
-	go build -o bin/modbusbench ./deploy/bench/modbus
-	bin/modbusbench -gauger bin/gauger -rows "$(ROWS)"
+bench-all: build cross bench-programs ## rows 1 to 17 as one table with goal and verdict (TELEGRAF= a minimal one, DIR= on the disk; some ten minutes)
+	@deploy/bench/all.sh bin/gauger "$(TELEGRAF)" "$(DIR)"
 
-bench-mqtt: build ## measure MQTT onto the disk beside a bare consumer (some two minutes)
-	go build -o bin/mqttbench ./deploy/bench/mqtt
-	bin/mqttbench -gauger bin/gauger
+bench-programs:
+	@go build -o bin/modbusbench ./deploy/bench/modbus
+	@go build -o bin/mqttbench ./deploy/bench/mqtt
+	@go build -C deploy/bench/outbox -buildvcs=false -o $(CURDIR)/bin/outboxbench .
 
-bench-flash: build ## measure what messages that nobody can decode write to the disk at several rates (some five minutes; DIR= a folder on it)
-	go build -o bin/mqttbench ./deploy/bench/mqtt
+bench-modbus: build bench-programs ## measure Modbus beside what theory allows (ROWS=8,9 for some; some five minutes)
+	bin/modbusbench -gauger bin/gauger -telegraf "$(TELEGRAF)" -rows "$(ROWS)"
+
+bench-mqtt: build bench-programs ## measure MQTT onto the disk and to a service beside a bare consumer (TELEGRAF= a minimal one; some three minutes)
+	bin/mqttbench -gauger bin/gauger -telegraf "$(TELEGRAF)"
+
+bench-flash: build bench-programs ## measure what messages that nobody can decode write to the disk at several rates (some five minutes; DIR= a folder on it)
 	bin/mqttbench -gauger bin/gauger -wear "$(or $(DIR),/var/tmp)"
 
 bench-sites: build ## judge the tickets on simulated sites that nobody drew (SEED=1,2,3, N= of each kind, ONLY= part of its name; a minute or so)
 	go build -o bin/sitesbench ./deploy/bench/sites
 	bin/sitesbench -gauger bin/gauger -seed "$(or $(SEED),1)" -n "$(or $(N),2)" -only "$(ONLY)"
 
-bench-outbox: ## measure the outbox beside a raw append, tidwall/wal, SQLite and OpenTelemetry (ROWS=12, SCALE=0.1, DIR=)
-	go build -C deploy/bench/outbox -buildvcs=false -o $(CURDIR)/bin/outboxbench .
+bench-outbox: bench-programs ## measure the outbox beside a raw append, tidwall/wal, SQLite and OpenTelemetry (ROWS=12, SCALE=0.1, DIR=)
 	bin/outboxbench -rows "$(ROWS)" $(if $(SCALE),-scale $(SCALE)) $(if $(DIR),-dir $(DIR))
 
 cross: cross-amd64 cross-arm64 cross-armv7 cross-armv6 ## build gauger for linux amd64, arm64, armv7, armv6 into bin/, each at most 20 MB

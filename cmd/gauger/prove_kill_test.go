@@ -152,7 +152,7 @@ func (p *proof) counted(office *office) arrived {
 	return out
 }
 
-// Gauger dies after a row, and what it had not stored is lost, as with live readings: those of up to a quarter of an
+// Gauger dies after a row, and what it had not stored is lost, as with live readings: those of up to half an
 // hour where nothing happened, of a minute in a load. The box is back at once. The tickets are those of a run that never
 // died; the few that are not are counted, and no ticket is ever missing or double.
 func TestProveLostRows(t *testing.T) {

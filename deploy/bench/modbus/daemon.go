@@ -37,7 +37,7 @@ const levelRegister = 90
 // deviceMemoryGoal for each further device of 100 registers, in KiB.
 const deviceMemoryGoal = 25
 
-// measureDaemon is rows 3 and 4: the whole program, with its outbox on disk, ten of the devices feeding a tank, and
+// measureDaemon is rows 2, 3 and 4: the whole program, with its outbox on disk, ten of the devices feeding a tank, and
 // a service that refuses connections, since quiet tanks have nothing to say.
 func measureDaemon(gauger string) ([]finding, error) {
 	var all []finding
@@ -71,13 +71,14 @@ func measureDaemon(gauger string) ([]finding, error) {
 	return append(all, deviceMemory(resident)), nil
 }
 
-// daemonMemory has a goal for the ordinary site only: 16 MiB resident, 6 MiB of it anonymous.
+// daemonMemory has a goal, row 2, for the ordinary site only: 16 MiB resident, 6 MiB of it anonymous.
 func daemonMemory(devices int, rss, anon float64) finding {
 	f := finding{
 		row: 4, what: fmt.Sprintf("gauger run, %d devices: resident (anonymous) MiB", devices), theory: "8.4 (1.8)",
 		measured: fmt.Sprintf("%.1f (%.1f)", rss/1024, anon/1024),
 	}
 	if devices == 10 {
+		f.row = 2
 		f.goal, f.judged, f.met = "<= 16 (6)", true, rss <= 16*1024 && anon <= 6*1024
 	}
 	return f
@@ -145,15 +146,20 @@ func startDaemon(gauger, dir string, addresses []string, how launch) (*daemon, e
 	if err := os.WriteFile(config, []byte(siteYAML(addresses, service, dir)), 0o600); err != nil {
 		return nil, err
 	}
+	return startProgram(gauger, dir, how, "run", "-c", config, "--strict", "--socket", filepath.Join(dir, "socket"))
+}
+
+// startProgram starts gauger, or one that is measured beside it, with its log in dir.
+func startProgram(path, dir string, how launch, arguments ...string) (*daemon, error) {
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		return nil, err
 	}
-	cmd := how.command(gauger, "run", "-c", config, "--strict", "--socket", filepath.Join(dir, "socket"))
+	cmd := how.command(path, arguments...)
 	cmd.Env = append(cmd.Env, "MODBUSBENCH_KEY=none")
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := errors.Join(cmd.Start(), log.Close()); err != nil {
-		return nil, fmt.Errorf("start %s (make build makes it): %w", gauger, err)
+		return nil, fmt.Errorf("start %s (make build makes gauger): %w", path, err)
 	}
 	d := &daemon{cmd: cmd, ended: make(chan struct{})}
 	go func() {

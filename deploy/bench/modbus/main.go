@@ -5,7 +5,7 @@
 //
 // poller.go is the load and run.go one measurement of it, by processes of their own (child.go): station.go and slave.go are the
 // field, wire.go its serial line, tally.go counts requests and usage.go what the machine spent; floor.go is the least program. The
-// rows: daemon.go, throughput.go, dead.go, bus.go, plans.go. table.go prints them.
+// rows: daemon.go, recorded.go, throughput.go, dead.go, bus.go, plans.go, flash.go. table.go prints them.
 package main
 
 import (
@@ -21,13 +21,15 @@ import (
 func main() {
 	gauger := flag.String("gauger", "bin/gauger", "the program that rows 3 and 4 measure")
 	rows := flag.String("rows", "", "the rows to measure, such as 6,8; default: all")
+	telegraf := flag.String("telegraf", "", "a minimal Telegraf for row 3 to measure beside; empty: none")
+	table := flag.Bool("tab", false, "print the rows with tabs between, for a program to read")
 	role := flag.String("role", "", "what this process does for another one of the benchmark: slave, collector, floor")
 	flag.Parse()
 	err := error(nil)
 	if *role != "" {
 		err = play(*role)
 	} else {
-		err = bench(*gauger, *rows)
+		err = bench(programs{*gauger, *telegraf}, *rows, *table)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "modbusbench:", err)
@@ -48,25 +50,30 @@ func play(role string) error {
 	return fmt.Errorf("unknown role %q", role)
 }
 
+// programs are those that are measured as a whole.
+type programs struct{ gauger, telegraf string }
+
 // section measures the rows that go together.
 type section struct {
 	rows    string
-	measure func(gauger string) ([]finding, error)
+	measure func(programs) ([]finding, error)
 }
 
 var sections = []section{
-	{"3,4", func(gauger string) ([]finding, error) { return measureDaemon(gauger) }},
-	{"6", func(string) ([]finding, error) { return measureThroughput() }},
-	{"7", func(string) ([]finding, error) { return measureDead() }},
-	{"8", func(string) ([]finding, error) { return measureBackToBack() }},
-	{"9", func(string) ([]finding, error) { return measureIntervals() }},
-	{"10", func(string) ([]finding, error) { return measurePlans() }},
+	{"2,3,4", func(p programs) ([]finding, error) { return measureDaemon(p.gauger) }},
+	{"3,5", func(p programs) ([]finding, error) { return measureRecorded(p.gauger, p.telegraf) }},
+	{"6", func(programs) ([]finding, error) { return measureThroughput() }},
+	{"7", func(programs) ([]finding, error) { return measureDead() }},
+	{"8", func(programs) ([]finding, error) { return measureBackToBack() }},
+	{"9", func(programs) ([]finding, error) { return measureIntervals() }},
+	{"10", func(programs) ([]finding, error) { return measurePlans() }},
+	{"17", func(p programs) ([]finding, error) { return measureFlash(p.gauger) }},
 }
 
 // errUnmet ends the program with status 1 after the whole table.
 var errUnmet = errors.New("not every goal was met")
 
-func bench(gauger, rows string) error {
+func bench(p programs, rows string, tabs bool) error {
 	wanted, err := parseRows(rows)
 	if err != nil {
 		return err
@@ -80,13 +87,17 @@ func bench(gauger, rows string) error {
 		if !slices.ContainsFunc(strings.Split(s.rows, ","), func(r string) bool { return wanted[r] }) {
 			continue
 		}
-		found, err := s.measure(gauger)
+		found, err := s.measure(p)
 		if err != nil {
 			return fmt.Errorf("row %s: %w", s.rows, err)
 		}
 		all = append(all, found...)
 	}
-	if err := printTable(os.Stdout, all); err != nil {
+	if tabs {
+		for _, f := range all {
+			fmt.Printf("%d\t%s\t%s\t%s\t%s\n", f.row, f.what, strings.TrimSuffix(f.measured+" / "+f.theory, " / "), f.goal, f.verdict())
+		}
+	} else if err := printTable(os.Stdout, all); err != nil {
 		return err
 	}
 	fmt.Printf("load average %s at the end\n", machineLoad())
@@ -111,7 +122,7 @@ func parseRows(list string) (map[string]bool, error) {
 	for _, r := range strings.Split(list, ",") {
 		r = strings.TrimSpace(r)
 		if !known[r] {
-			return nil, fmt.Errorf("-rows %q: there are 3, 4, 6, 7, 8, 9 and 10", r)
+			return nil, fmt.Errorf("-rows %q: there are 2 to 10 and 17", r)
 		}
 		wanted[r] = true
 	}

@@ -1,6 +1,7 @@
 // Command mqtt, built as mqttbench, measures how fast messages of quality of service 1 come from a Mosquitto onto gauger's disk, beside
 // the least program that there can be: a paho client that acknowledges at once and keeps nothing. A message counts for
-// gauger when its own record is in the outbox. With -wear it measures what garbage at several rates costs the flash (wear.go).
+// gauger when its own record is in the outbox. With -wear it measures what garbage at several rates costs the flash (wear.go),
+// with -garbage what it costs in a day.
 package main
 
 import (
@@ -18,16 +19,20 @@ func main() {
 	wear := flag.String("wear", "", "instead: measure what messages that cannot be decoded write to the disk of this folder")
 	seconds := flag.Int("seconds", 60, "of -wear: how long at each rate")
 	telegraf := flag.String("telegraf", "", "a minimal Telegraf to measure beside; empty: none")
+	garbage := flag.String("garbage", "", "instead: row 17, what messages that cannot be decoded write in a day to the disk of this folder")
+	table := flag.Bool("tab", false, "print the rows alone, with tabs between, for a program to read")
 	bare := flag.String("bare", "", "be the bare consumer of this broker")
 	flag.Parse()
 	var err error
 	switch {
 	case *bare != "":
 		err = consume(*bare, *messages)
+	case *garbage != "":
+		err = measureGarbage(*gauger, *garbage, *seconds)
 	case *wear != "":
-		err = measureWear(*gauger, *wear, *seconds)
+		err = measureWear(*gauger, *wear, wearRates, *seconds)
 	default:
-		err = compare(*gauger, *telegraf, *messages, *rounds)
+		err = compare(*gauger, *telegraf, *messages, *rounds, *table)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mqttbench:", err)
@@ -53,7 +58,7 @@ const (
 	wantRatio = 0.7
 )
 
-func compare(gauger, telegraf string, n, rounds int) error {
+func compare(gauger, telegraf string, n, rounds int, tabs bool) error {
 	names := []string{"gauger", "gauger-sink", "bare"}
 	if telegraf != "" {
 		names = append(names, "telegraf")
@@ -69,8 +74,11 @@ func compare(gauger, telegraf string, n, rounds int) error {
 			if err != nil {
 				return fmt.Errorf("round of %s: %w", name, err)
 			}
-			fmt.Printf("%-11s %8.0f messages/s  %6.1f us of CPU a message  %5.1f MiB\n", name, r.rate(n), r.each(n), float64(r.rss)/1024)
 			all[name] = append(all[name], r)
+			if tabs {
+				continue
+			}
+			fmt.Printf("%-11s %8.0f messages/s  %6.1f us of CPU a message  %5.1f MiB\n", name, r.rate(n), r.each(n), float64(r.rss)/1024)
 		}
 	}
 	report(all, n, telegraf != "")
@@ -81,18 +89,18 @@ func compare(gauger, telegraf string, n, rounds int) error {
 func report(all map[string][]result, n int, beside bool) {
 	rate := func(r result) float64 { return r.rate(n) }
 	low, mid, high := spread(all["gauger"], rate)
-	fmt.Printf("row 11: %.0f messages/s with each record on disk (%.0f to %.0f), goal %d: %s\n", mid, low, high, wantRate, verdict(mid >= wantRate))
+	fmt.Printf("11\tMQTT QoS 1, each record on disk, messages/s\t%.0f (%.0f to %.0f)\t>= %d\t%s\n", mid, low, high, wantRate, verdict(mid >= wantRate))
 	each := func(name string) float64 {
 		_, mid, _ := spread(all[name], func(r result) float64 { return r.each(n) })
 		return mid
 	}
-	fmt.Printf("        CPU a message, bare consumer 1: %.2f to the disk, %.2f to the sink\n", each("gauger")/each("bare"), each("gauger-sink")/each("bare"))
+	fmt.Printf("11\tCPU a message, bare consumer 1: to the disk, to the sink\t%.2f, %.2f\t\t-\n", each("gauger")/each("bare"), each("gauger-sink")/each("bare"))
 	if !beside {
-		fmt.Println("row 11: CPU a message beside minimal Telegraf: not measured (TELEGRAF=)")
+		fmt.Printf("11\tCPU a message, minimal Telegraf 1: to the disk, to the sink\tnot measured (TELEGRAF=)\t<= %g\t-\n", wantRatio)
 		return
 	}
 	disk, sink := each("gauger")/each("telegraf"), each("gauger-sink")/each("telegraf")
-	fmt.Printf("row 11: CPU a message, minimal Telegraf 1: %.2f to the disk, %.2f to the sink, goal %g: %s\n", disk, sink, wantRatio, verdict(max(disk, sink) <= wantRatio))
+	fmt.Printf("11\tCPU a message, minimal Telegraf 1: to the disk, to the sink\t%.2f, %.2f\t<= %g\t%s\n", disk, sink, wantRatio, verdict(max(disk, sink) <= wantRatio))
 }
 
 func verdict(met bool) string {

@@ -24,59 +24,57 @@ var wearRates = []int{0, 10, 100, 2000}
 
 // measureWear plays garbage at each rate to a gauger whose store is in a new folder of dir. It reads what the process
 // has had written, and the sectors of the device that dir is on, which tells of this alone where nothing else uses the device.
-func measureWear(gauger, dir string, seconds int) error {
+func measureWear(gauger, dir string, rates []int, seconds int) error {
 	fmt.Println("messages/s  sent  kept  not kept  write_bytes  a message  GB/day  device KB  good sent, stored, delivered")
-	for _, rate := range wearRates {
-		if err := wearRound(gauger, dir, rate, seconds); err != nil {
+	for _, rate := range rates {
+		line, _, err := wearRound(gauger, dir, rate, seconds, false)
+		if err != nil {
 			return fmt.Errorf("%d messages a second: %w", rate, err)
 		}
+		fmt.Println(line)
 	}
 	return nil
 }
 
-func wearRound(gauger, dir string, rate, seconds int) (err error) {
+// wearRound plays garbage at one rate, with a good reading a second or alone. day is what it writes in a day, in MB, by two stretches: the
+// first, in which the budget's burst is used up, counts once.
+func wearRound(gauger, dir string, rate, seconds int, alone bool) (line string, day float64, err error) {
 	store, err := os.MkdirTemp(dir, "wear-")
 	if err != nil {
-		return err
+		return "", 0, err
 	}
 	own, err := os.MkdirTemp("", "mqttbench-")
 	if err != nil {
-		return err
+		return "", 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(store), os.RemoveAll(own)) }()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(seconds)*time.Second+roundLimit)
 	defer cancel()
 	broker, end, err := startBroker(ctx, own)
 	if err != nil {
-		return err
+		return "", 0, err
 	}
 	defer end()
 	service, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return err
+		return "", 0, err
 	}
 	defer service.Close()
 	go http.Serve(service, http.HandlerFunc(takeAll)) //nolint:errcheck // it ends with the listener
 	status, err := freeAddress()
 	if err != nil {
-		return err
+		return "", 0, err
 	}
 	text := strings.NewReplacer("BROKER", broker, "STATUS", status, "STORE", store, "SERVICE", service.Addr().String()).Replace(wearYAML)
-	file := filepath.Join(own, "gauger.yaml")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		return err
-	}
-	daemon := exec.CommandContext(ctx, gauger, "run", "-c", file, "--socket", filepath.Join(own, "sock"))
-	daemon.Env = append(os.Environ(), "KEY=0123456789abcdef")
-	daemon.Stderr = io.Discard
-	if err := daemon.Start(); err != nil {
-		return err
+	daemon, err := startWorn(ctx, gauger, own, text)
+	if err != nil {
+		return "", 0, err
 	}
 	defer daemon.Wait()         //nolint:errcheck // it is killed
 	defer daemon.Process.Kill() //nolint:errcheck // it ends with the round
 	m := paho.NewClient(paho.NewClientOptions().AddBroker("mqtt://" + broker).SetClientID("babbler"))
 	if t := m.Connect(); t.Wait() && t.Error() != nil {
-		return t.Error()
+		return "", 0, t.Error()
 	}
 	defer m.Disconnect(0)
 	good := 0
@@ -91,13 +89,20 @@ func wearRound(gauger, dir string, rate, seconds int) (err error) {
 		}
 		return stored() > 0
 	}); err != nil {
-		return err
+		return "", 0, err
 	}
 	time.Sleep(3 * time.Second) // what the start has to write
 	good = stored()
+	burst, goodReading := int64(0), publishGood
+	if alone {
+		goodReading = nil
+		before := writeBytes(daemon.Process.Pid)
+		babble(m, rate, time.Duration(seconds)*time.Second, nil)
+		burst = writeBytes(daemon.Process.Pid) - before
+	}
 	written, sectors := writeBytes(daemon.Process.Pid), deviceKB(dir)
 	began := time.Now()
-	sent := babble(m, rate, time.Duration(seconds)*time.Second, publishGood)
+	sent := babble(m, rate, time.Duration(seconds)*time.Second, goodReading)
 	took := time.Since(began)
 	if err := until(ctx, "all messages are through", func() bool {
 		return stored() >= good && metric(status, `gauger_records{stream="tagvalues",state="waiting"}`) == 0
@@ -108,8 +113,31 @@ func wearRound(gauger, dir string, rate, seconds int) (err error) {
 	syscall.Sync()
 	written, sectors = writeBytes(daemon.Process.Pid)-written, deviceKB(dir)-sectors
 	kept := metric(status, `gauger_records{stream="refused",state="accepted"}`)
-	fmt.Printf("%10d  %d  %d  %d  %d  %.0f B  %.2f  %d  %d, %d, %d\n", rate, sent, kept, sent-kept, written, float64(written)/float64(sent),
-		float64(written)/took.Hours()*24/1e9, sectors, good, stored(), metric(status, `gauger_records{stream="tagvalues",state="delivered"}`))
+	day = (float64(burst) + float64(written)/took.Hours()*24) / 1e6
+	return fmt.Sprintf("%10d  %d  %d  %d  %d  %.0f B  %.2f  %d  %d, %d, %d", rate, sent, kept, sent-kept, written, float64(written)/float64(sent),
+		float64(written)/took.Hours()*24/1e9, sectors, good, stored(), metric(status, `gauger_records{stream="tagvalues",state="delivered"}`)), day, nil
+}
+
+// startWorn starts gauger on a configuration, with its file in own.
+func startWorn(ctx context.Context, gauger, own, text string) (*exec.Cmd, error) {
+	file := filepath.Join(own, "gauger.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	daemon := exec.CommandContext(ctx, gauger, "run", "-c", file, "--socket", filepath.Join(own, "sock"))
+	daemon.Env = append(os.Environ(), "KEY=0123456789abcdef")
+	daemon.Stderr = io.Discard
+	return daemon, daemon.Start()
+}
+
+// measureGarbage prints row 17's garbage.
+func measureGarbage(gauger, dir string, seconds int) error {
+	const rate, goal = 2000, 50
+	_, day, err := wearRound(gauger, dir, rate, seconds, true)
+	if err != nil {
+		return fmt.Errorf("%d messages a second that cannot be decoded: %w", rate, err)
+	}
+	fmt.Printf("17\tflash a day, %d messages a second that cannot be decoded, MB\t%.0f\t<= %d\t%s\n", rate, day, goal, verdict(day <= goal))
 	return nil
 }
 
@@ -127,7 +155,7 @@ func babble(m paho.Client, rate int, lasts time.Duration, goodReading func()) (s
 		for due := int(time.Since(began).Seconds() * float64(rate)); sent < due; sent++ {
 			m.Publish("bench/n", 1, false, fmt.Sprintf(`{"n":%d,"ts":%d,"state":"no level here"}`, sent, time.Now().UnixMilli()))
 		}
-		if time.Since(began) >= second {
+		if goodReading != nil && time.Since(began) >= second {
 			goodReading()
 			second += time.Second
 		}

@@ -23,13 +23,14 @@ func main() {
 	scale := flag.Float64("scale", 1, "how much of the full size is measured: 0.1 is quick and coarse")
 	rounds := flag.Int("rounds", 5, "how often each cell of row 12 is measured")
 	only := flag.String("only", "", "the contenders of row 12 besides raw, separated by commas; default: all")
+	table := flag.Bool("tab", false, "print the rows with tabs between, for a program to read")
 	child := flag.Bool("child", false, "be one cell: the arguments say which")
 	flag.Parse()
 	var err error
 	if *child {
 		err = beChild(flag.Args())
 	} else {
-		err = bench(run{dir: *dir, scale: *scale, rounds: *rounds, only: *only}, *rows)
+		err = bench(run{dir: *dir, scale: *scale, rounds: *rounds, only: *only, tabs: *table}, *rows)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -43,6 +44,7 @@ type run struct {
 	scale  float64
 	rounds int
 	only   string
+	tabs   bool
 }
 
 // size is a number of records at the scale of the run, a multiple of 1,000.
@@ -78,7 +80,7 @@ func bench(r run, rows string) error {
 		all = append(all, found...)
 	}
 	fmt.Println()
-	printFindings(all)
+	printFindings(all, r.tabs)
 	if slices.ContainsFunc(all, func(f finding) bool { return f.missed }) {
 		return errUnmet
 	}

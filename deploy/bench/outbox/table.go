@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"text/tabwriter"
@@ -19,9 +20,14 @@ func atMost(row, what string, figure, goal float64, unit string) finding {
 		goal: fmt.Sprintf("<= %g%s", goal, unit), missed: figure > goal}
 }
 
-func printFindings(all []finding) {
-	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "row\twhat\tfigure\tgoal\t")
+func printFindings(all []finding, tabs bool) {
+	table := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
+	w := io.Writer(table)
+	if tabs {
+		w = os.Stdout
+	} else {
+		fmt.Fprintln(w, "row\twhat\tfigure\tgoal\t")
+	}
 	for _, f := range all {
 		verdict := "met"
 		if f.missed {
@@ -29,7 +35,7 @@ func printFindings(all []finding) {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", f.row, f.what, f.figure, f.goal, verdict)
 	}
-	if err := w.Flush(); err != nil {
+	if err := table.Flush(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 	}
 }

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The site of row 17: so many values of one device, all polled and sent every flashEvery.
+const (
+	flashValues = 20
+	flashEvery  = 10 * time.Second
+	flashWindow = 6 * flashEvery
+)
+
+// measureFlash is row 17's values: what the whole program has written in a day, by default and with the longest linger. (Quiet sites are
+// played by a test, in virtual time, and garbage by mqttbench.)
+func measureFlash(gauger string) ([]finding, error) {
+	var all []finding
+	for _, c := range []struct {
+		what, linger string
+		most         float64 // MB
+	}{{"by default", "", 150}, {"linger: 30s", ", linger: 30s", 50}} {
+		day, err := runFlash(gauger, c.linger)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, finding{
+			row: 17, what: fmt.Sprintf("flash a day, %d values every %s, %s, MB", flashValues, flashEvery, c.what),
+			measured: fmt.Sprintf("%.0f", day), goal: fmt.Sprintf("<= %g", c.most), judged: true, met: day <= c.most,
+		})
+	}
+	return all, nil
+}
+
+// runFlash measures it in a folder on the disk, since nothing counts what is written to one in memory.
+func runFlash(gauger, linger string) (day float64, err error) {
+	dir, err := os.MkdirTemp("/var/tmp", "modbusbench")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	var addresses []string
+	field, err := spawn(launch{}, "slave", []stationSpec{{Copies: 1, Every: flashEvery}}, &addresses)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, field.stop()) }()
+	service, first, err := startService()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, service.Close()) }()
+	text := siteYAML(addresses, service.Addr().String(), dir)
+	text = strings.NewReplacer("max_bytes: 64MiB", "max_bytes: 64MiB"+linger, "every: 1s", "every: "+flashEvery.String()).Replace(text)
+	text += "wells:\n  - id: 3fa85f64-5717-4562-b3fc-2c963f66afa6\n    targets:\n"
+	for i := range flashValues {
+		text += fmt.Sprintf("      - {code: Value %d, point: d0/p%d, every: %s}\n", i, i+1, flashEvery)
+	}
+	file := filepath.Join(dir, "site.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return 0, err
+	}
+	d, err := startProgram(gauger, dir, launch{}, "run", "-c", file, "--socket", filepath.Join(dir, "socket"))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, d.stop()) }()
+	select {
+	case <-first:
+	case <-time.After(4 * flashEvery):
+		return 0, fmt.Errorf("no value came to the service; gauger says: %s", lastLines(filepath.Join(dir, "log")))
+	}
+	time.Sleep(3 * flashEvery) // what the start has to write
+	before, began := writeBytes(d.cmd.Process.Pid), time.Now()
+	time.Sleep(flashWindow)
+	return float64(writeBytes(d.cmd.Process.Pid)-before) / time.Since(began).Hours() * 24 / 1e6, nil
+}
+
+// writeBytes are the bytes that a process has had written to disks.
+func writeBytes(pid int) int64 {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
+	if err != nil {
+		return 0
+	}
+	_, after, _ := strings.Cut(string(b), "\nwrite_bytes: ")
+	line, _, _ := strings.Cut(after, "\n")
+	n, _ := strconv.ParseInt(line, 10, 64) // none counts as 0
+	return n
+}
