@@ -12,7 +12,11 @@ rm "$root/etc/systemd/system/gauger@.service.d/"* 2>/dev/null || true
 there "the units without drop-ins" sh -c 'systemctl daemon-reload && systemctl restart gauger@north'
 before=$(memos north waiting)
 is "the queue before apt" "$([ "$before" -gt 200 ] && echo full)" full
-sum() { gauger north outbox export memos --state waiting --format json | sha256sum; }
+sum() { # of the numbers and texts of what waits
+	gauger north outbox export memos --state waiting --format json >"$root/tmp/life/waits"
+	inside /usr/bin/python3 -c 'import hashlib, json
+print(hashlib.sha256(repr([(e["seq"], e.get("body"), (e.get("request") or {}).get("body")) for e in map(json.loads, open("/tmp/life/waits"))]).encode()).hexdigest())'
+}
 queued=$(sum)
 there "apt update" apt-get -q update
 there "the upgrade by apt" apt-get -qy -o Dpkg::Use-Pty=0 install --only-upgrade gauger
