@@ -92,7 +92,7 @@ func (ts *tankState) decidable(t *Tank, speed float64, d draw, now float64, foll
 	}
 	usual := math.Max(ts.interval.usual, t.Every.Seconds()*speed)
 	newest, rest := ts.levels.recent[len(ts.levels.recent)-1].t, len(ts.levels.recent)-searchTime(ts.levels.recent, d.end)
-	if !followed && !ts.stopped(d) || rest < 3 && now-ts.last.t < 2*usual+300 {
+	if !followed && d.leaptAt > now && !ts.stopped(d) || rest < 3 && now-ts.last.t < 2*usual+300 {
 		return false // the readings stopped while it fell: they will tell
 	}
 	if d.closing.away > t.Loads.GapMin.Seconds() && ts.interval.usual < 120 && newest-d.end-d.closing.away < afterGap {

@@ -129,6 +129,21 @@ func TestARodInSomebodysHands(t *testing.T) {
 	}
 }
 
+// A sensor jumps while the last of a load leaves, and stays there: nobody saw the load end, and it is one, for a person.
+func TestALoadWhoseEndJumps(t *testing.T) {
+	r := newRig(t, aWell)
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if s > aLoad.End()-40 {
+			v += 25
+		}
+		return v, true
+	}
+	r.run(0, 10*tanktest.Hour)
+	if len(r.loads) != 1 || len(r.loads[0].Review) == 0 {
+		t.Errorf("%+v", r.loads)
+	}
+}
+
 // s are the site seconds of an instant.
 func s(at time.Time) float64 { return at.Sub(tanktest.Start).Seconds() }
 
