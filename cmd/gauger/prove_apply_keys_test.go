@@ -46,7 +46,7 @@ var changedKeys = []struct {
 	{"loads.noise", "speed: 300", "speed: 300, noise: 2in", nil},
 	{"a device's name", "plc", "unit", nil},
 	{"every", "modbus: tcp://PLC-1\n    every: 500ms", "modbus: tcp://PLC-1\n    every: 400ms", nil},
-	{"timeout", "timeout: 5s", "timeout: 6s", nil},
+	{"timeout", "timeout: 20s", "timeout: 15s", nil},
 	{"a line's settings", "tcp://PLC-1", "tcp://PLC-1?pause=2ms", nil},
 	{"a device more", "tanks:\n", "  - {name: box, host: self, every: 5s, points: [{name: load, read: load_1m}]}\ntanks:\n", nil},
 	{"a point more", "{name: number, holding: 102, type: int32}", "{name: number, holding: 102, type: int32}\n      - {name: high, holding: 102, type: uint16}", nil},
