@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/keys"
@@ -49,22 +50,27 @@ func formsOf(s string) []string {
 	return forms
 }
 
+// pattern is made when it is first asked for: every start of the program would pay for it.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
 // Words after which a secret stands. What says where one is kept is none.
 var (
 	words = []string{"passw", "passphrase", "passwd", "secret", "token", "apikey", "api_key", "api-key", "authorization", "cookie", "subscription", "pwd", "sig",
 		"primary", "secondary", "private", "shared", "access", "hash"}
-	after = regexp.MustCompile(`(?i)((?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|authorization|cookie|(?:primary|secondary|subscription|private|shared|access)[_-]?key|` +
+	after = pattern(`(?i)((?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|authorization|cookie|(?:primary|secondary|subscription|private|shared|access)[_-]?key|` +
 		`password[_-]?hash|signature|\bpwd|\bsig)[a-z0-9_-]*\\?["']?\s*[:=]\s*)(\\"[^"]*"|"(?:[^"\\]|\\.)*"|'[^']*'|(?:(?:bearer|basic|digest)\s+)?[^\s,;&"'}\]]+)`)
-	inURL   = regexp.MustCompile(`(://)[^@\s"'<>]+@`)
-	scheme  = regexp.MustCompile(`(?i)\b((?:bearer|basic)\s+)[a-z0-9+/=._~-]{8,}`)
-	private = regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)`)
+	inURL   = pattern(`(://)[^@\s"'<>]+@`)
+	scheme  = pattern(`(?i)\b((?:bearer|basic)\s+)[a-z0-9+/=._~-]{8,}`)
+	private = pattern(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)`)
 	// Where a secret is kept, and what is too short for one.
-	harmless = regexp.MustCompile(`^["']?(\{.*|\(hidden\).*|null|true|false|[0-9]{1,3}|~|-|[|>][+-]?)["']?$`)
+	harmless = pattern(`^["']?(\{.*|\(hidden\).*|null|true|false|[0-9]{1,3}|~|-|[|>][+-]?)["']?$`)
 )
 
 // Hide is a text without secrets.
 func (h *Hider) Hide(text string) string {
-	text = private.ReplaceAllString(text, "(hidden)")
+	text = private().ReplaceAllString(text, "(hidden)")
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		b.WriteString(hideInLine(line))
@@ -75,18 +81,18 @@ func (h *Hider) Hide(text string) string {
 // hideInLine looks for the words first: a bundle has a hundred thousand lines, and a small box a slow processor.
 func hideInLine(line string) string {
 	if strings.Contains(line, "://") && strings.Contains(line, "@") {
-		line = inURL.ReplaceAllString(line, "${1}(hidden)@")
+		line = inURL().ReplaceAllString(line, "${1}(hidden)@")
 	}
 	low := strings.ToLower(line)
 	if strings.Contains(low, "bearer") || strings.Contains(low, "basic") {
-		line = scheme.ReplaceAllString(line, "${1}(hidden)")
+		line = scheme().ReplaceAllString(line, "${1}(hidden)")
 	}
 	if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(low, w) }) {
 		return line
 	}
-	return after.ReplaceAllStringFunc(line, func(found string) string {
-		at := after.FindStringSubmatchIndex(found)
-		if harmless.MatchString(found[at[4]:]) {
+	return after().ReplaceAllStringFunc(line, func(found string) string {
+		at := after().FindStringSubmatchIndex(found)
+		if harmless().MatchString(found[at[4]:]) {
 			return found
 		}
 		return found[:at[4]] + "(hidden)"
@@ -104,7 +110,7 @@ func HideLines(text string) string {
 			continue
 		}
 		under = -1
-		if at := secretKey.FindStringIndex(line); at != nil {
+		if at := secretKey().FindStringIndex(line); at != nil {
 			under = in
 			line = line[:at[1]] + " (hidden)\n"
 		}
@@ -113,4 +119,4 @@ func HideLines(text string) string {
 	return b.String()
 }
 
-var secretKey = regexp.MustCompile(`(?i)[a-z0-9_.-]*(pass|pwd|secret|token|key|hash|auth|cookie|login|header)[a-z0-9_. -]*["']?\s*:?`)
+var secretKey = pattern(`(?i)[a-z0-9_.-]*(pass|pwd|secret|token|key|hash|auth|cookie|login|header)[a-z0-9_. -]*["']?\s*:?`)

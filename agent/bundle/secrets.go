@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -48,7 +47,7 @@ func (p Places) Secrets() (values, unread []string) {
 		}
 	}
 	for name, value := range p.Environ {
-		if secretVariable.MatchString(name) && len(value) >= shortForm && !strings.Contains(value, "/") {
+		if secretVariable().MatchString(name) && len(value) >= shortForm && !strings.Contains(value, "/") {
 			see(value)
 		}
 	}
@@ -60,7 +59,7 @@ func (p Places) Secrets() (values, unread []string) {
 }
 
 // secretVariable are variables that hold one, whatever a configuration says that nobody can parse.
-var secretVariable = regexp.MustCompile(`(?i)^GAUGER_.*(KEY|SECOND|PRIM)|PASS|SECRET|TOKEN|API_?KEY|PRIVATE|CREDENTIAL`)
+var secretVariable = pattern(`(?i)^GAUGER_.*(KEY|SECOND|PRIM)|PASS|SECRET|TOKEN|API_?KEY|PRIVATE|CREDENTIAL`)
 
 // source takes what a secret's source holds; what may be the secret itself, and names nothing, is one.
 func (p Places) source(s config.Secret, see func(string), closed map[string]bool) {
@@ -133,14 +132,14 @@ func (p Places) keptKeys(see func(string), closed map[string]bool) {
 		if errors.Is(err, fs.ErrPermission) {
 			closed[path] = true
 		}
-		for _, found := range keptValue.FindAllSubmatch(b, -1) {
+		for _, found := range keptValue().FindAllSubmatch(b, -1) {
 			see(string(found[1]))
 		}
 	}
 }
 
 // keptValue is a key in the store's file of them, damaged or not.
-var keptValue = regexp.MustCompile(`"value"\s*:\s*"((?:[^"\\]|\\.)+)`)
+var keptValue = pattern(`"value"\s*:\s*"((?:[^"\\]|\\.)+)`)
 
 // Environ is the environment of a process; nothing where it may not be seen.
 func Environ(pid int) map[string]string {

@@ -109,10 +109,9 @@ func (a *atWork) try(ctx context.Context, o applyOrder) (applyPlan, error) {
 		}
 		return applyPlan{}, asConfigError(err)
 	}
-	if o.whole = o.Text; true {
-		if whole, err := cfg.Whole(o.Text); err == nil {
-			o.whole = whole
-		}
+	o.whole = o.Text
+	if whole, err := cfg.Whole(o.Text); err == nil {
+		o.whole = whole
 	}
 	old, err := config.Parse(is.source, is.text, filepath.Dir(a.c.config))
 	if err != nil {
