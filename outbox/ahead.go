@@ -160,9 +160,10 @@ func (d *drain) finishDeletions(ctx context.Context, all bool) error {
 	return nil
 }
 
-// untilGathered returns how long the drain waits for more records before it sends all that are there.
+// untilGathered returns how long the drain waits for more records before it sends all that are there. The first of a run go at once:
+// whoever has just started it wants to see them arrive.
 func (d *drain) untilGathered(now time.Time) time.Duration {
-	if d.s.Linger <= 0 || !d.allIsWell() {
+	if d.s.Linger <= 0 || !d.allIsWell() || d.takenAt.IsZero() {
 		return 0
 	}
 	d.b.mu.Lock()

@@ -128,8 +128,13 @@ func TestReadingsThatComeAtOnceAreAllStored(t *testing.T) {
 // benchOfLingering has two values that linger for 30 seconds, read every ten by a poll.
 func benchOfLingering(t *testing.T) *bench {
 	t.Helper()
+	return benchThatLingers(t, 30*time.Second)
+}
+
+func benchThatLingers(t *testing.T, long time.Duration) *bench {
+	t.Helper()
 	b := newBench(t, func(s *Site) {
-		s.Linger = 30 * time.Second
+		s.Linger = long
 		for _, p := range []collectors.Point{"plc/oil", "plc/gas"} {
 			s.Values = append(s.Values, Value{Well: guid, Code: "Production Target Oil", Point: p, Every: 10 * time.Second})
 		}
@@ -194,6 +199,22 @@ func TestPolledValuesLinger(t *testing.T) {
 			})
 		})
 	}
+}
+
+// So long after a start as values linger nothing does: whoever has just started the program sees its first values arrive.
+func TestTheFirstValuesOfARunDoNotLinger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := benchThatLingers(t, 25*time.Minute) // it runs for 20
+		b.emit("oil", 1, polled)
+		if n := len(b.bodies(TagValues)); n != 1 {
+			t.Errorf("%d are stored at once, want 1", n)
+		}
+		pass(6 * time.Minute)
+		b.emit("oil", 2, polled)
+		if n := len(b.bodies(TagValues)); n != 1 {
+			t.Errorf("later %d are, want 1", n)
+		}
+	})
 }
 
 // A kill costs what lingers as if it had not been polled: the next reading is due.

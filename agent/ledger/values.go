@@ -91,8 +91,9 @@ func (tx *txn) sendValue(i int, r collectors.Reading) {
 	}
 	queued := len(tx.records)
 	tx.queueValue(i, r.Value, r.At)
-	if polled := !r.Asked.IsZero() && tx.boot == 0; polled && !repeatable && len(tx.records) > queued && tx.l.site.Linger > 0 {
-		tx.linger(i)
+	polled := !r.Asked.IsZero() && tx.boot == 0
+	if polled && !repeatable && len(tx.records) > queued && tx.now.Sub(tx.l.started) >= tx.l.site.Linger && tx.l.site.Linger > 0 {
+		tx.linger(i) // but not the first of a run: whoever has just started it wants to see them arrive
 	}
 }
 
