@@ -84,9 +84,10 @@ func Words(all []config.Change) (words []string) {
 	return words
 }
 
-// Refusals say why a configuration cannot take the place of another one while gauger runs, or would cost records. used are the bytes that
-// each stream of the outbox has in use, loading the tanks that are being hauled.
-func Refusals(now, old *config.Config, all []config.Change, used map[string]int64, loading []string) (why []string) {
+// Refusals say why a configuration cannot take the place of another one while gauger runs, or would cost records; forNow are those that
+// may be none in an hour, and say nothing of the file. used are the bytes that each stream of the outbox has in use, loading the
+// tanks that are being hauled.
+func Refusals(now, old *config.Config, all []config.Change, used map[string]int64, loading []string) (why, forNow []string) {
 	for _, p := range slices.Concat(now.Strict, now.Slow) {
 		if !slices.ContainsFunc(slices.Concat(old.Strict, old.Slow), func(o config.Problem) bool { return o.Message == p.Message }) {
 			why = append(why, p.String())
@@ -100,10 +101,10 @@ func Refusals(now, old *config.Config, all []config.Change, used map[string]int6
 		case strings.HasSuffix(c.Path, "loads.speed") || strings.HasSuffix(c.Path, " loads speed"):
 			why = append(why, c.Path+": what the levels did would be forgotten; stop gauger, then start with the new file")
 		case isTank && c.Removed() && slices.Contains(loading, id):
-			why = append(why, "tanks: "+id+" is being hauled, and would make no ticket; take it out when the load is over")
+			forNow = append(forNow, "tanks: "+id+" is being hauled, and would make no ticket; take it out when the load is over")
 		}
 	}
-	return append(why, tooSmall(now, old, used)...)
+	return why, append(forNow, tooSmall(now, old, used)...)
 }
 
 // tooSmall says where records would give way to a smaller outbox, or a smaller share of it. Four fifths of it take records.

@@ -76,6 +76,7 @@ type Watch struct {
 	Moves   []string                 // tanks and points that are meant to step
 	Service bool                     // something about the service was changed
 	Speed   float64                  // of the site's time, where that is not the wall clock's
+	Offsets map[string]float64       // inches by which the change itself moves the level of a tank
 
 	levels map[string][]Tank    // the first ones of each tank since
 	since  map[string]time.Time // each finding, as long as it lasts
@@ -230,6 +231,9 @@ func (w *Watch) tankWorse(id string, before Tank, now Health) string {
 	}
 	if t.At.Before(w.Began) || slices.Contains(w.Moves, id) {
 		return ""
+	}
+	if by := w.Offsets[id]; math.Abs(by) > mostNoise { // a draw or a rise beside it must not hide it
+		return fmt.Sprintf("tank %s is moved by %+.2f in by its offset alone, to %.2f in; `--steps %s` says that it is meant to", id, by, *t.Level, id)
 	}
 	if w.levels == nil {
 		w.levels = map[string][]Tank{}

@@ -179,3 +179,20 @@ func TestLooksBeforeAreJoined(t *testing.T) {
 		t.Error("plc/dead is good")
 	}
 }
+
+// An offset by a foot is found while a truck loads, too: what the pump may have moved meanwhile does not hide what the file says.
+func TestAnOffsetIsFoundBesideADraw(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	level := func(in float64, after time.Duration) Health {
+		return Health{At: at.Add(after), Tanks: map[string]Tank{"TK-1": {Level: &in, At: at.Add(after), Moving: true}}}
+	}
+	for by, found := range map[float64]bool{12: true, -12: true, 0.9: false, 0: false} {
+		for _, meant := range [][]string{nil, {"TK-1"}} {
+			w := Watch{Before: level(100, 0), Began: at, Length: 5 * time.Minute, Speed: 60, Offsets: map[string]float64{"TK-1": by}, Moves: meant}
+			worse, _ := w.Look(level(100+by, 10*time.Second))
+			if (len(worse) > 0) != (found && meant == nil) {
+				t.Errorf("moved by %g, meant %q: %q", by, meant, worse)
+			}
+		}
+	}
+}

@@ -78,7 +78,8 @@ func (l *Ledger) Contradictions(w ManualTicket) (doubts []string) {
 		at    time.Time
 	}{{"opening", w.Open, w.Start}, {"closing", w.Close, w.End}} {
 		e := Explanation{Now: time.Now()}
-		l.levels(&e, i, g.at.Add(-gaugeAbout), g.at.Add(gaugeAbout))
+		about := l.site.scaled(gaugeAbout)
+		l.levels(&e, i, g.at.Add(-about), g.at.Add(about))
 		if len(e.Levels) == 0 {
 			continue
 		}

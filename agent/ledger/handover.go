@@ -16,6 +16,9 @@ import (
 // shardKey is which part of the site a store is of.
 const shardKey = "shard"
 
+// HandedAll is the shard of a store whose instance there is to be no more.
+const HandedAll = "none"
+
 // handoverFormat is that of the files in which tanks go from one instance to another.
 const handoverFormat = 1
 
@@ -51,6 +54,8 @@ func CheckShard(box *outbox.Box, shard string) error {
 		return err
 	}
 	switch {
+	case h.shard == HandedAll:
+		return errors.New("all tanks of this store were handed over, and others watch them: switch this instance off, and keep the folder for its list of tickets")
 	case len(h.setups) == 0:
 		return h.store(shard)
 	case h.shard == "":
@@ -153,8 +158,9 @@ func (h *handing) ids() ([]string, error) {
 	return ids, nil
 }
 
-// HandOver takes tanks out of a store that nothing runs on: to says to which shard each of them goes that this one, which is to be
-// the shard stays, does not keep. keep writes the files, to the disk, before anything is taken out.
+// HandOver takes tanks out of a store that nothing runs on: to says to which shard each of them goes that this one does not keep, which
+// is to be the shard stays, or none any more: then its records must have left before. keep writes the files, to the disk, before
+// anything is taken out.
 func HandOver(box *outbox.Box, site Site, shard string, to func(id string) (shard string, goes bool), stays string, keep func([]Handover) error) error {
 	if err := CheckShard(box, shard); err != nil {
 		return err
@@ -165,6 +171,11 @@ func HandOver(box *outbox.Box, site Site, shard string, to func(id string) (shar
 	}
 	if names, err := box.Names(deferredKey); err != nil || len(names) > 0 {
 		return errors.Join(err, fmt.Errorf("%s wait for the clock to be believed: let gauger run until they have left", Plural(len(names), "record")))
+	}
+	for stream, c := range box.Counts() {
+		if stays == HandedAll && c.Waiting > 0 && stream != Refused {
+			return fmt.Errorf("%s of %s have not left, and nobody would send them: let gauger run until they have", Plural(int(c.Waiting), "record"), stream)
+		}
 	}
 	ids, err := h.ids()
 	if err != nil {

@@ -73,6 +73,15 @@ func TestATankGoesOverWithItsHeldTicket(t *testing.T) {
 			}
 		}
 		b.must(CheckShard(box, "1/2"))
+		gone := func(string) (string, bool) { return "", true }
+		left := emptyStore(t)
+		b.must(TakeOver(left, b.site, "1/2", file))
+		b.must(HandOver(left, b.site, "1/2", gone, HandedAll, func([]Handover) error { return nil }))
+		for _, shard := range []string{"1/2", "0/2", ""} {
+			if err := CheckShard(left, shard); err == nil || !strings.Contains(err.Error(), "all tanks of this store were handed over") {
+				t.Errorf("an instance that there is no more starts as %q: %v", shard, err)
+			}
+		}
 		l, err := New(b.site, box, b.clock, b.log)
 		b.must(err)
 		if s := l.Snapshot(); len(s.Held) != 1 || s.Held[0].Load.Tank != "TK-1" || !l.state.setups.inForce[0].Whole {

@@ -13,7 +13,7 @@ const (
 	LeastPercent = 15
 	mostPercent  = 100
 
-	dearShare = 0.2             // of the work that is done, which collecting may take before it is put off
+	dearShare = 0.35            // of the work that is done, which collecting may take before it is put off
 	lookEvery = 2 * time.Second // at what it takes
 	minChange = 1.1             // by which the percentage is changed at least: each change stops the program for some microseconds
 

@@ -133,6 +133,9 @@ func printApplyPlan(c *call, p applyPlan) {
 	case len(p.Refused) > 0:
 		fmt.Fprintln(c.out, "it was not loaded; what is at work stays")
 	case !p.Until.IsZero():
+		if len(p.Unjudged) > 0 {
+			printWrapped(c, "not judged: ", strings.Join(p.Unjudged, ", ")+", which had no good level before")
+		}
 		fmt.Fprintf(c.out, "loaded; watched until %s. Ctrl-C ends only the waiting here.\n", p.Until.Local().Format("15:04:05"))
 	}
 }

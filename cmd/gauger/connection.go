@@ -120,7 +120,7 @@ func (d *connection) openStore() error {
 	}
 	switch {
 	case errors.Is(err, outbox.ErrHeld):
-		return fmt.Errorf("%w; it does not answer on %s: give the --socket with which it was started", err, d.command.socket)
+		return fmt.Errorf("%w; it does not answer on %s: it may be changing its configuration, so try again in a moment, or give the --socket with which it was started", err, d.command.socket)
 	case errors.Is(err, os.ErrPermission) && os.Geteuid() == 0:
 		return fmt.Errorf("%w; something in the store does not belong to the store's owner: give it to that user with chown", err)
 	case errors.Is(err, os.ErrPermission):

@@ -41,11 +41,12 @@ type (
 		by    string
 	}
 	applyPlan struct {
-		Hash    string    `json:"hash"`
-		Same    bool      `json:"same"` // it says what is at work already
-		Changes []string  `json:"changes"`
-		Refused []string  `json:"refused,omitempty"`
-		Until   time.Time `json:"until,omitzero"` // of the watch; zero: it was not loaded
+		Hash     string    `json:"hash"`
+		Same     bool      `json:"same"` // it says what is at work already
+		Changes  []string  `json:"changes"`
+		Refused  []string  `json:"refused,omitempty"`
+		Unjudged []string  `json:"not_judged,omitempty"` // tanks that have no good level before
+		Until    time.Time `json:"until,omitzero"`       // of the watch; zero: it was not loaded
 	}
 	applyState struct {
 		Hash   string        `json:"hash"` // of what is at work
@@ -126,21 +127,41 @@ func (a *atWork) try(ctx context.Context, o applyOrder) (applyPlan, error) {
 	if err != nil {
 		return plan, err
 	}
-	plan.Refused = apply.Refusals(cfg, old, changes, d.box.Used(), loading(status))
-	if f := a.failure(plan.Hash); f != "" && !o.Again {
-		plan.Refused = append(plan.Refused, f+"; --again tries it once more")
+	why, forNow := apply.Refusals(cfg, old, changes, d.box.Used(), loading(status))
+	known := ""
+	if !o.Again {
+		known = a.failure(plan.Hash)
 	}
+	if plan.Refused = slices.Concat(why, forNow); known != "" {
+		plan.Refused = []string{known + "; --again tries it once more"}
+	}
+	plan.Unjudged = unjudged(status)
 	switch {
 	case o.Dry || plan.Same:
 		return plan, nil
 	case busy:
 		return plan, errors.New("another change is being watched; `gauger apply --history` shows it, --back ends it")
-	case len(plan.Refused) > 0:
+	case known != "": // it is on record
+		return plan, nil
+	case len(why) > 0:
 		a.refuse(d, o, plan.Hash, plan.Refused)
+		return plan, nil
+	case len(forNow) > 0:
+		a.log.Warn().Str("hash", plan.Hash).Str("source", o.URL).Strs("reasons", forNow).Msg("a changed configuration is not loaded for now; apply it, or reload, again")
 		return plan, nil
 	}
 	plan.Until, err = a.load(ctx, d, o, cfg, plan, status, watchOf(changes, old, cfg))
 	return plan, err
+}
+
+// unjudged are the tanks without a good level: a change can make nothing of theirs worse.
+func unjudged(s control.Status) (ids []string) {
+	for _, t := range s.Tanks {
+		if t.Level == nil || t.Quality != "good" {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids
 }
 
 // loading are the tanks that are being hauled.
@@ -162,6 +183,12 @@ func watchOf(changes []config.Change, old, now *config.Config) *apply.Watch {
 		changed[string(p.Point)] = was(p.Point) != is(p.Point)
 	}
 	w.Changed = func(point string) bool { return changed[point] }
+	w.Offsets = map[string]float64{}
+	for _, t := range now.Tanks {
+		if i := slices.IndexFunc(old.Tanks, func(o config.Tank) bool { return o.ID == t.ID }); i >= 0 {
+			w.Offsets[t.ID] = float64(t.Offset - old.Tanks[i].Offset)
+		}
+	}
 	return w
 }
 
@@ -192,6 +219,10 @@ func (a *atWork) load(ctx context.Context, d *daemon, o applyOrder, cfg *config.
 			w.Before.Add(apply.HealthOf(s, service))
 		}
 	}
+	base := ""
+	if onDisk, _ := loadRevision(a.c.config); onDisk != nil { // what the file says, should it be no configuration, stands for nothing
+		base = onDisk.hash
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.was != nil || a.next != nil || a.daemon != d {
@@ -204,7 +235,7 @@ func (a *atWork) load(ctx context.Context, d *daemon, o applyOrder, cfg *config.
 		return until, fmt.Errorf("%w; nothing was changed, since nobody could go back", err)
 	}
 	was := a.is
-	a.was, a.order, a.watch, a.worse, a.sure = &was, o, w, nil, false
+	a.was, a.order, a.watch, a.worse, a.sure, a.base = &was, o, w, nil, false, base
 	a.next = &revision{text: o.whole, hash: plan.Hash, source: o.URL, cfg: cfg}
 	a.log.Info().Str("hash", plan.Hash).Str("source", o.URL).Str("by", o.by).Strs("changes", plan.Changes).Msg("a changed configuration takes over")
 	leave := a.leave

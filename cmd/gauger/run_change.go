@@ -38,6 +38,7 @@ type revision struct {
 
 // atWork is a site over all changes of its configuration.
 type atWork struct {
+	base    string // hash of the file on disk when the change that is tried began
 	c       *call
 	log     zerolog.Logger
 	lasting *lasting
@@ -219,11 +220,7 @@ func (a *atWork) stand() error {
 	}
 	a.book.Applied = nil
 	if onDisk, err := loadRevision(a.c.config); err != nil || onDisk.hash != a.is.hash {
-		base := ""
-		if onDisk != nil {
-			base = onDisk.hash
-		}
-		a.book.Applied = &apply.Applied{Hash: a.is.hash, Base: base, Source: a.is.source}
+		a.book.Applied = &apply.Applied{Hash: a.is.hash, Base: a.base, Source: a.is.source}
 	}
 	a.is.bad = nil
 	a.daemon.server.NoteOwn("configuration", fmt.Sprintf("%08x", a.daemon.agent.Site.Config))

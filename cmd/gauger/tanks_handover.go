@@ -58,7 +58,7 @@ func (o *tanksExportOptions) run(_ context.Context, c *call, _ []string) error {
 			owner[t.ID] = shard(i).String()
 		}
 	}
-	stays := "none" // more instances than there are to be: all of its tanks go
+	stays := ledger.HandedAll // more instances than there are to be
 	if cfg.Shard.Index < o.shards {
 		stays = shard(cfg.Shard.Index).String()
 	}
@@ -67,7 +67,7 @@ func (o *tanksExportOptions) run(_ context.Context, c *call, _ []string) error {
 			of, watched := owner[id]
 			return of, watched && of != stays
 		}
-		return ledger.HandOver(box, newAgentSite(cfg), cfg.Shard.String(), to, strings.TrimPrefix(stays, "none"), func(all []ledger.Handover) error { return o.keep(c, all) })
+		return ledger.HandOver(box, newAgentSite(cfg), cfg.Shard.String(), to, stays, func(all []ledger.Handover) error { return o.keep(c, all) })
 	})
 }
 

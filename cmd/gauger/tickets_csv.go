@@ -11,10 +11,10 @@ import (
 // csvColumns are those of `tickets list --format csv`; csv writes their figures in the same order.
 const csvColumns = "production_day,number,tank,purchaser,start,end,open_ft_in_q,open_in,close_ft_in_q,close_in,open_bbl,close_bbl,gauge_bbl," +
 	"removed_bbl,inflow_bbl,error_bbl,open_degf,close_degf,specific_gravity,api60,bsw_percent,open_ctl,close_ctl,gross_bbl,net_bbl," +
-	"hauler,hauler_bbl,hauler_basis,difference_bbl,state,review,booked_bbl"
+	"hauler,hauler_bbl,hauler_basis,difference_bbl,state,review,booked_bbl,booked_gross_bbl,booked_net_bbl"
 
-// csvLine is a ticket as an accountant imports it. A figure that is not known is empty. booked_bbl is the column to add up: of a
-// ticket that was rejected or dropped it is 0.
+// csvLine is a ticket as an accountant imports it. A figure that is not known is empty. The booked columns are those to add up: of a
+// ticket that was rejected or dropped they are 0.
 func (r *ticketRow) csvLine(h site) []string {
 	at := func(t time.Time) string { return t.In(h.zone()).Format(time.RFC3339) }
 	f := r.figures(h)
@@ -48,11 +48,14 @@ func (r *ticketRow) csvLine(h site) []string {
 	} else {
 		line = append(line, "", "", "", "")
 	}
-	booked := f.bbl
-	if !r.Booked() {
-		booked = new(0.0)
+	line = append(line, r.State, spreadsheetText(r.reviewText()))
+	for _, bbl := range []*float64{f.bbl, v.GrossBbl, v.NetBbl} {
+		if !r.Booked() {
+			bbl = new(0.0)
+		}
+		line = append(line, figureText(bbl, 2))
 	}
-	return append(line, r.State, spreadsheetText(r.reviewText()), figureText(booked, 2))
+	return line
 }
 
 // writeTicketsCSV writes a line for each ticket: times in the site's zone, gauges in inches, volumes in barrels.
