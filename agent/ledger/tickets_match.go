@@ -143,7 +143,7 @@ func (l *Ledger) match(tx *txn, a MatchArgs, person string) (b *TicketRecord, wa
 		if err == nil {
 			warning, err = insisted(l.site.truckDoubts(b, m), a.Anyway)
 		}
-		if twice := duplicateTruckTicket(all, b.Number, a.Hauler); twice != "" {
+		if twice := l.site.duplicateTruckTicket(all, b, m); twice != "" {
 			warning = strings.TrimPrefix(warning+"; "+twice, "; ")
 		}
 	}
@@ -178,13 +178,17 @@ func addTruckTicket(b *TicketRecord, m TruckTicket) ([]TruckTicket, error) {
 	return append(slices.Clone(b.Matches), m), nil
 }
 
-// truckDoubts are what speaks against the truck's ticket m, which is the last of b's: more than a truck holds, or more than has left
-// the tank. Less is no doubt: the ticket of another truck may follow.
+// truckDoubts are what speaks against the truck's ticket m, which is the last of b's: more than a truck holds, more than has left
+// the tank, or a small part of it. Half is no doubt: the ticket of another truck may follow.
 func (s *Site) truckDoubts(b *TicketRecord, m TruckTicket) (doubts []string) {
 	if t := s.tank(b.Tank); t != nil && t.Loads.TruckMax > 0 && m.Bbl > oneTruck*t.Loads.TruckMax {
 		doubts = append(doubts, fmt.Sprintf("%.2f bbl are on the truck's ticket, and a truck holds %g (loads.truck_max)", m.Bbl, t.Loads.TruckMax))
 	}
-	if h := b.TruckTotals(); h != nil && h.Ours != nil && *h.Difference > max(5, *h.Ours/10) {
+	h := b.TruckTotals()
+	if h != nil && h.Ours != nil && h.Bbl < *h.Ours/5 {
+		doubts = append(doubts, fmt.Sprintf("%.2f bbl are on the truck's ticket, and gauger has %.2f: a digit too few?", h.Bbl, *h.Ours))
+	}
+	if h != nil && h.Ours != nil && *h.Difference > max(5, *h.Ours/10) {
 		doubts = append(doubts, fmt.Sprintf("the trucks' tickets with %s come to %.2f bbl, and gauger has %.2f: a digit too many, or another load's ticket?", b.Number, h.Bbl, *h.Ours))
 	}
 	return doubts
@@ -210,15 +214,23 @@ func removeTruckTicket(all []TruckTicket, hauler string, r Removal) ([]TruckTick
 	return nil, fmt.Errorf("no truck's ticket %s is recorded with it; there is %s", hauler, strings.Join(there, ", "))
 }
 
-// duplicateTruckTicket warns of a truck's ticket that stands with another of ours: the same oil would be booked twice.
-func duplicateTruckTicket(all []TicketRecord, number, hauler string) string {
+// duplicateTruckTicket warns of a truck's ticket that stands with another of ours: the same oil would be booked twice, the more
+// surely where both together are more than a truck holds.
+func (s *Site) duplicateTruckTicket(all []TicketRecord, b *TicketRecord, m TruckTicket) string {
+	sum, with := m.Bbl, ""
 	for i := range all {
-		b := &all[i]
-		for _, m := range b.Matches {
-			if b.Number != number && b.Rejected == "" && m.Removed == nil && strings.EqualFold(m.Hauler, hauler) {
-				return fmt.Sprintf("the truck's ticket %s is recorded with %s too; one load may be booked twice", hauler, b.Number)
+		for _, x := range all[i].Matches {
+			if o := &all[i]; o.Number != b.Number && o.Rejected == "" && x.Removed == nil && strings.EqualFold(x.Hauler, m.Hauler) {
+				sum, with = sum+x.Bbl, o.Number
 			}
 		}
 	}
-	return ""
+	if with == "" {
+		return ""
+	}
+	text := fmt.Sprintf("the truck's ticket %s is recorded with %s too; one load may be booked twice", m.Hauler, with)
+	if t := s.tank(b.Tank); t != nil && t.Loads.TruckMax > 0 && sum > oneTruck*t.Loads.TruckMax {
+		text += fmt.Sprintf(", for together they are %.2f bbl, and a truck holds %g", sum, t.Loads.TruckMax)
+	}
+	return text
 }

@@ -113,6 +113,7 @@ func TestTruckTicketsThatCannotBeAreRefused(t *testing.T) {
 			"recorded with it; there is": {Number: n, Hauler: "2", Remove: true},
 			"come to 1972.00 bbl, and":   {Number: n, Hauler: "2", Bbl: 1804, Basis: AsObserved},
 			"say why with --anyway":      {Number: n, Hauler: "2", Bbl: 1804, Basis: AsObserved},
+			"a digit too many":           {Number: n, Hauler: "2", Bbl: 180, Basis: AsObserved},
 		} {
 			if _, _, err := b.Match(a, "ann"); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%+v: %v, want %q", a, err, want)
@@ -127,6 +128,11 @@ func TestTruckTicketsThatCannotBeAreRefused(t *testing.T) {
 		number, _, err := b.Add(ManualTicket{Tank: "TK-1", Open: 100, Close: 50, Start: time.Now().Add(-20 * time.Minute), End: time.Now()}, "ann")
 		if err != nil {
 			t.Fatal(err)
+		}
+		for want, bbl := range map[string]float64{"a digit too few": 8} {
+			if _, _, err := b.Match(MatchArgs{Number: number, Hauler: "A1", Bbl: bbl, Basis: AsObserved}, "ann"); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%g bbl of a ticket that is with another load: %v, want %q", bbl, err, want)
+			}
 		}
 		if _, warning := b.match(MatchArgs{Number: number, Hauler: "A1", Bbl: 80}); !strings.Contains(warning, n) {
 			t.Errorf("the same truck's ticket with two of ours: warning %q", warning)

@@ -32,6 +32,9 @@ func (r *ticketRow) csvLine(h site) []string {
 	}
 	if r.Load != nil {
 		removed, inflow, off = &r.Load.RemovedBbl, &r.Load.InflowBbl, &r.Load.ErrorBbl
+		if r.Load.Least() != "" {
+			off = nil // there was more, and nobody knows how much
+		}
 	}
 	line := []string{
 		r.Day, spreadsheetText(r.Number), spreadsheetText(r.Tank), spreadsheetText(r.purchaser(h)), at(r.Start), at(r.End),

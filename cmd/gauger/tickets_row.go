@@ -80,6 +80,9 @@ func (r *ticketRow) reviewText() string {
 		return "rejected by " + r.Rejected
 	case r.Load == nil:
 		all = []string{"written by " + r.Person}
+		if r.Anyway != "" {
+			all = append(all, "anyway: "+r.Anyway)
+		}
 	default:
 		all = slices.Clone(r.Load.Review)
 		if r.Stop != nil && r.State == "held" {
