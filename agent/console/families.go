@@ -1,6 +1,6 @@
 package console
 
-// deprecated begins the help of a name that goes with the next version. Whoever asks for /metrics?names=new gets none of them.
+// deprecated begins the help of a name that goes with the next version. Only who asks for /metrics?names=old gets them.
 const deprecated = "Deprecated: "
 
 // families are the metrics and what each is, in the order in which they are written. A name that ends in _total is a counter, every

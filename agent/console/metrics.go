@@ -19,7 +19,7 @@ func Page(server *control.Server, page http.Handler, forms bool, listen string, 
 	mux, work := http.NewServeMux(), make(chan struct{}, pagesAtWork)
 	mux.Handle("/", page)
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		text, status, err := written(r.Context(), work, server, r.FormValue("names") != "new")
+		text, status, err := written(r.Context(), work, server, r.FormValue("names") == "old")
 		if err != nil {
 			w.Header().Set("Retry-After", "1")
 			http.Error(w, err.Error(), status)
