@@ -57,8 +57,8 @@ func TestAQuietDayWearsNoFlash(t *testing.T) {
 				t.Skip("this kernel does not count what is written, or the temporary folder is in memory")
 			}
 			t.Logf("quiet, tanks: %d, MB a day: %.2f, at the pace of the first hour: %.2f, goal: %g", c.tanks, day, 24*hour, c.most)
-			if c.most > 0 && (day > c.most || 24*hour > 1.2*c.most) {
-				t.Errorf("%d tanks: %.2f MB a day, at the pace of the hour after a first start %.2f; want %g and little more", c.tanks, day, 24*hour, c.most)
+			if c.most > 0 && (day > c.most || 24*hour > 1.5*c.most) {
+				t.Errorf("%d tanks: %.2f MB a day, at the pace of the hour after a first start %.2f; want %g, and half as much again at most in that hour: the kernel counts other pages with it", c.tanks, day, 24*hour, c.most)
 			}
 		})
 	}
