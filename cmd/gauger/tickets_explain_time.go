@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,15 +90,19 @@ func (a *timeAnswer) sentences() []string {
 	if a.At.After(a.Now) {
 		return []string{fmt.Sprintf("%s has not come yet; it is %s.", when, a.clock(a.Now))}
 	}
+	inside := func(b ledger.TicketRecord) bool {
+		return !a.At.Before(b.Start.Truncate(time.Minute)) && !a.At.After(b.End.Add(time.Minute))
+	}
+	hauled := slices.ContainsFunc(a.Tickets, inside)
 	var hit, near []string
 	for i := range a.Tickets {
 		b := &a.Tickets[i]
-		if covers(b.Start, b.End, a.At) {
+		if covers(b.Start, b.End, a.At) && (inside(*b) || !hauled) {
 			became := "there is a ticket"
 			if b.Rejected != "" {
 				became = "its ticket was rejected"
 			}
-			if a.At.Before(b.Start.Truncate(time.Minute)) || a.At.After(b.End.Add(time.Minute)) {
+			if !inside(*b) {
 				hit = append(hit, fmt.Sprintf("At %s tank %s was not being hauled, but it was from %s to %s; %s.", when, a.Tank, a.clock(b.Start), a.clock(b.End), became))
 			} else {
 				hit = append(hit, fmt.Sprintf("At %s tank %s was being hauled; %s.", when, a.Tank, became))
