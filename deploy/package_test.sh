@@ -33,7 +33,7 @@ expected() { # expected ROOT PACKAGE
 		-rw-r--r-- /usr/share/man/man1/gauger.1.gz
 		-rw-r--r-- /usr/share/zsh/vendor-completions/_gauger
 	LIST
-	"$work/amd64/usr/bin/gauger" help | sed -n 's/^  gauger \([a-z]*\).*/\1/p' | sort -u | sed 's,.*,-rw-r--r-- /usr/share/man/man1/gauger-&.1.gz,'
+	"$work/amd64/usr/bin/gauger" help | sed -n 's/^  gauger \([a-z]*\).*/\1/p' | grep -v '^help$' | sort -u | sed 's,.*,-rw-r--r-- /usr/share/man/man1/gauger-&.1.gz,'
 	find deploy/doc -type f | sed 's,deploy/doc,-rw-r--r-- /usr/share/doc/gauger,'
 	find deploy/fleet -type f | sed 's,deploy,-rw-r--r-- /usr/share/doc/gauger/examples,'
 }
