@@ -19,9 +19,9 @@ type Group struct {
 }
 
 // Groups parts the devices.
-func (c *Config) Groups() (all []Group, err error) {
+func (c *Config) Groups() (all []Group) {
 	for _, d := range c.Devices {
-		by, _ := d.options.reached()
+		by := d.options.reached()
 		joined := Group{Reached: append([]string{d.Name}, by...), Devices: []Device{d}}
 		all = slices.DeleteFunc(all, func(g Group) bool {
 			if !slices.ContainsFunc(by, func(one string) bool { return slices.Contains(g.Reached, one) }) {
@@ -34,26 +34,17 @@ func (c *Config) Groups() (all []Group, err error) {
 		all = append(all, joined)
 	}
 	for i := range all {
-		if all[i].Key, err = c.groupKey(all[i].Devices); err != nil {
-			return nil, err
-		}
+		all[i].Key = c.groupKey(all[i].Devices)
 	}
-	return all, nil
+	return all
 }
 
-func (c *Config) groupKey(devices []Device) (string, error) {
-	sum := crc64.New(crc64.MakeTable(crc64.ECMA))
-	for i, d := range devices {
-		one := Config{Devices: devices[i : i+1]}
-		node, err := one.node()
-		if err != nil {
-			return "", err
-		}
-		hashNode(sum, node)
-		_, how := d.options.reached()
-		fmt.Fprint(sum, d.Name, how, c.ID, c.Zone, c.Share.Prefixes(), c.Store.Path)
+func (c *Config) groupKey(devices []Device) string {
+	sum := crc64.New(deviceSums)
+	for _, d := range devices {
+		fmt.Fprint(sum, d.sum, d.Name, c.ID, c.Zone, c.Share.Prefixes(), c.Store.Path)
 	}
-	return fmt.Sprintf("%s %016x", devices[0].Name, sum.Sum64()), nil
+	return fmt.Sprintf("%s %016x", devices[0].Name, sum.Sum64())
 }
 
 // Change is one key, or one entry of a list, that two configurations have differently.
@@ -104,10 +95,13 @@ func (c *Config) ChangesFrom(old *Config) (all []Change, err error) {
 	for i := range c.Devices { // one by one: all at once, the nodes of a large site take a gigabyte
 		d := c.Devices[i]
 		one, none := &Config{Devices: []Device{d}}, &Config{}
-		if b := before[d.Name]; b != nil {
+		b := before[d.Name]
+		delete(before, d.Name)
+		if b != nil && b.sum == d.sum {
+			continue
+		} else if b != nil {
 			none.Devices = []Device{*b}
 		}
-		delete(before, d.Name)
 		found, err := changesBetween(none, one)
 		if err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -73,11 +74,7 @@ func TestChangesInWords(t *testing.T) {
 
 func TestGroups(t *testing.T) {
 	names := func(c *Config) (all []string, keys []string) {
-		groups, err := c.Groups()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, g := range groups {
+		for _, g := range c.Groups() {
 			var in []string
 			for _, d := range g.Devices {
 				in = append(in, d.Name)
@@ -102,5 +99,49 @@ func TestGroups(t *testing.T) {
 				t.Errorf("%q: the key of %s is the same: %v", edits, now[i], same)
 			}
 		}
+	}
+}
+
+// manyPoints is a site with so many devices, each with so many points.
+func manyPoints(t testing.TB, devices, points int) *Config {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString(changedYAML[:strings.Index(changedYAML, "devices:")] + "devices:\n")
+	for d := range devices {
+		fmt.Fprintf(&b, "  - {name: d%d, modbus: \"tcp://10.1.%d.%d\", points: ", d, d/200, d%200+1)
+		if d > 0 {
+			b.WriteString("*points}\n")
+			continue
+		}
+		b.WriteString("&points [")
+		for p := range points {
+			fmt.Fprintf(&b, "{name: p%d, holding: %d},", p, p)
+		}
+		b.WriteString("]}\n")
+	}
+	cfg, err := Parse("gauger.yaml", []byte(b.String()), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+// TestPartingDoesNotEncodeTheDevicesAgain: each was encoded when the file was read; what a group takes does not depend on its points.
+func TestPartingDoesNotEncodeTheDevicesAgain(t *testing.T) {
+	few, many := manyPoints(t, 3, 2), manyPoints(t, 3, 100)
+	if a, b := testing.AllocsPerRun(10, func() { few.Groups() }), testing.AllocsPerRun(10, func() { many.Groups() }); a != b {
+		t.Errorf("%v allocations with 2 points a device, %v with 100", a, b)
+	}
+	if a, b := testing.AllocsPerRun(10, func() { _, _ = few.ChangesFrom(few) }), testing.AllocsPerRun(10, func() { _, _ = many.ChangesFrom(many) }); a != b {
+		t.Errorf("to find no changes: %v allocations with 2 points a device, %v with 100", a, b)
+	}
+}
+
+// BenchmarkGroups parts a large site as a start does.
+func BenchmarkGroups(b *testing.B) {
+	cfg := manyPoints(b, 500, 100)
+	b.ReportAllocs()
+	for b.Loop() {
+		cfg.Groups()
 	}
 }

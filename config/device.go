@@ -20,6 +20,7 @@ type Device struct {
 
 	kind    *kind // nil, as the options, for one that could not be decoded
 	options options
+	sum     uint64 // over what it is in the effective configuration
 }
 
 // Options are those that a device's collector takes, such as a modbus.Device; nil when the device is of another kind.

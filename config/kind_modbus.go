@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"net/url"
 	"slices"
 	"time"
@@ -68,15 +69,18 @@ func (e *modbusEntry) feedsLevel(point int, m levelMoveWithin) {
 	p.Agree = m(e.Options.Timeout)
 }
 
-func (e *modbusEntry) reached() (by []string, how string) {
+func (e *modbusEntry) reached() (by []string) {
 	by = []string{e.Options.Place()}
 	if e.Options.Share != "" {
 		by = append(by, e.Options.Share)
 	}
+	return by
+}
+
+func (e *modbusEntry) hashUnwritten(sum io.Writer) {
 	for _, p := range e.Options.Points {
-		how += fmt.Sprint(p.Verify, p.Agree, " ")
+		fmt.Fprint(sum, p.Verify, p.Agree, " ")
 	}
-	return by, how
 }
 
 func (e *modbusEntry) mend(r *report, at string) {

@@ -102,7 +102,7 @@ func (e *mqttEntry) withPassword() mqtt.Device {
 }
 
 // reached joins all MQTT devices: they share sessions, by which their messages are acknowledged.
-func (e *mqttEntry) reached() (by []string, how string) { return []string{"mqtt"}, "" }
+func (e *mqttEntry) reached() (by []string) { return []string{"mqtt"} }
 
 func (e *mqttEntry) mend(r *report, at string) {
 	for k, b := range e.Options.Brokers {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"io"
 	"reflect"
 	"time"
 
@@ -71,7 +72,8 @@ type options interface {
 	mapFiles(resolve func(string) string)    // the same of names within other texts
 	instance(name string) (options, bool)    // a copy in which one point of a template is a point of its own
 	feedsLevel(point int, m levelMoveWithin) // a point is the level of a tank
-	reached() (by []string, how string)      // what it shares with others that are reached by it too, and what of how it is read no key shows
+	reached() (by []string)                  // what it shares with others that are reached by it too
+	hashUnwritten(sum io.Writer)             // adds what of how it is read no key shows
 	dropDone()                               // takes away keys that have done their work once it is decoded
 }
 
@@ -85,7 +87,8 @@ func (plainEntry) mapFiles(func(string) string)    {}
 func (plainEntry) instance(string) (options, bool) { return nil, false }
 func (plainEntry) feedsLevel(int, levelMoveWithin) {}
 func (plainEntry) dropDone()                       {}
-func (plainEntry) reached() ([]string, string)     { return nil, "" }
+func (plainEntry) reached() []string               { return nil }
+func (plainEntry) hashUnwritten(io.Writer)         {}
 
 // named is common to the entries of every kind.
 type named struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash"
 	"hash/crc32"
+	"hash/crc64"
 	"io"
 	"maps"
 	"math"
@@ -53,7 +54,7 @@ func (c *Config) node() (*yaml.Node, error) {
 // record carries the hash of the configuration that made it.
 func (c *Config) Hash() uint32 { return c.hash }
 
-// checksum goes through the devices one by one: all at once, the nodes of a large site take a gigabyte.
+// checksum goes through the devices one by one, and keeps the sum of each: all at once, the nodes of a large site take a gigabyte.
 func (c *Config) checksum() (uint32, error) {
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	rest := *c
@@ -62,10 +63,12 @@ func (c *Config) checksum() (uint32, error) {
 		return 0, err
 	}
 	for i := range c.Devices {
-		one := Config{Devices: c.Devices[i : i+1]}
-		if err := one.hashInto(sum); err != nil {
+		one, own := Config{Devices: c.Devices[i : i+1]}, crc64.New(deviceSums)
+		if err := one.hashInto(io.MultiWriter(sum, own)); err != nil {
 			return 0, err
 		}
+		c.Devices[i].options.hashUnwritten(own)
+		c.Devices[i].sum = own.Sum64()
 	}
 	for _, t := range c.Tanks {
 		hashTable(sum, t.Table)
@@ -73,8 +76,10 @@ func (c *Config) checksum() (uint32, error) {
 	return sum.Sum32(), nil
 }
 
+var deviceSums = crc64.MakeTable(crc64.ECMA)
+
 // hashInto adds what Print would write.
-func (c *Config) hashInto(sum hash.Hash32) error {
+func (c *Config) hashInto(sum io.Writer) error {
 	node, err := c.node()
 	if err != nil {
 		return err

@@ -85,10 +85,7 @@ func (a *atWork) run(ctx context.Context, v *revision, how outboxOpening, begun 
 			return err
 		}
 		a.mu.Unlock()
-		if err := a.lasting.leave(d, v.cfg); err != nil {
-			d.close()
-			return err
-		}
+		a.lasting.leave(d, v.cfg)
 	}
 }
 
@@ -97,10 +94,7 @@ func openNow(open func() (*outbox.Box, error)) (*outbox.Box, error) { return ope
 
 // begin assembles the daemon of a configuration.
 func (a *atWork) begin(v *revision, how outboxOpening) (*daemon, error) {
-	goesOn, err := a.lasting.running(v.cfg)
-	if err != nil {
-		return nil, err
-	}
+	goesOn := a.lasting.running(v.cfg)
 	if level, err := zerolog.ParseLevel(v.cfg.Log.Level); err == nil {
 		zerolog.SetGlobalLevel(level)
 	}

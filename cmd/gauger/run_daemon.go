@@ -316,11 +316,7 @@ func (o *lasting) flash(cfg *config.Config) *flash.Meter {
 
 // gather are the collectors of a configuration: those that are at work for the same devices, and new ones.
 func (o *lasting) gather(cfg *config.Config) (all []collectors.Named) {
-	groups, err := cfg.Groups()
-	if err != nil {
-		groups = []config.Group{{Devices: cfg.Devices}}
-	}
-	for _, g := range groups {
+	for _, g := range cfg.Groups() {
 		members, known := o.crew.Members(g.Key)
 		if !known {
 			members = collectorSetup{store: cfg.Store.Path, lines: o.lines, masters: cfg.Share.Prefixes()}.runnable(g.Devices)
@@ -333,11 +329,8 @@ func (o *lasting) gather(cfg *config.Config) (all []collectors.Named) {
 
 // leave ends what an agent has begun, so that another configuration can take over: collectors of devices that it has as they are go on,
 // and wait.
-func (o *lasting) leave(d *daemon, next *config.Config) error {
-	groups, err := next.Groups()
-	if err != nil {
-		return err
-	}
+func (o *lasting) leave(d *daemon, next *config.Config) {
+	groups := next.Groups()
 	stays := func(key string) bool {
 		return slices.ContainsFunc(groups, func(g config.Group) bool { return g.Key == key })
 	}
@@ -354,7 +347,6 @@ func (o *lasting) leave(d *daemon, next *config.Config) error {
 	}
 	o.from, o.again = d.agent.Ledger, true
 	d.release()
-	return nil
 }
 
 // takeOver lets an agent that was assembled take up what the one before has left.
@@ -368,13 +360,9 @@ func (o *lasting) takeOver(d *daemon, goesOn func(device string) bool) error {
 }
 
 // running says of which devices the collectors are at work already.
-func (o *lasting) running(cfg *config.Config) (func(device string) bool, error) {
-	groups, err := cfg.Groups()
-	if err != nil {
-		return nil, err
-	}
+func (o *lasting) running(cfg *config.Config) func(device string) bool {
 	var names []string
-	for _, g := range groups {
+	for _, g := range cfg.Groups() {
 		if _, running := o.crew.Members(g.Key); !running {
 			continue
 		}
@@ -384,5 +372,5 @@ func (o *lasting) running(cfg *config.Config) (func(device string) bool, error) 
 	}
 	return func(device string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return name == device || strings.HasPrefix(device, name+"/") })
-	}, nil
+	}
 }
