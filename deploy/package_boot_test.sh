@@ -106,7 +106,7 @@ site: $1
 id: TEST
 object: 6f9619ff-8b86-d011-b42d-00c04fc964ff
 time_zone: America/Chicago
-service: {url: "http://127.0.0.1:9", primary_key: {credential: primary-key}, secondary_key: {credential: secondary-key}}
+service: {url: "http://127.0.0.1:9", primary_key: {credential: primary-key}, secondary_key: {credential: secondary-key}, wire: {request_timeout: 1s}} # a drain hangs after four of these and a minute
 store: {path: /var/lib/gauger-$1, max_bytes: 1MiB}
 recorder: {max_bytes: 0}
 devices: [{name: plc, modbus: "tcp://127.0.0.1:9", points: [{name: level, holding: 100, unit: in}]}]
