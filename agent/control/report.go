@@ -68,6 +68,7 @@ type TicketReport struct {
 	Reason      string               `json:"reason,omitempty"`         // why it was refused or dropped; of a delivered one, who has seen it at the service in place of an answer
 	Unclear     int                  `json:"unclear_sends,omitempty"`  // without a clear answer, each of which may have stored it
 	Rejected    string               `json:"rejected,omitempty"`       // by whom and why
+	Voided      string               `json:"voided,omitempty"`         // after it had left: by whom and why, and which is booked in its place
 	Queued      time.Time            `json:"queued"`                   // when it was handed to the outbox, or rejected; when it leaves by itself while it is held
 	Answered    time.Time            `json:"answered,omitzero"`        // when the service answered
 	Status      int                  `json:"http_status,omitempty"`    // of that answer
@@ -133,7 +134,7 @@ func (o Overview) Report() Report {
 // Report puts a ticket into the words of the contract.
 func (r *TicketRow) Report() TicketReport {
 	t := TicketReport{
-		Name: r.Name(), Number: r.Number, Tank: r.Tank, State: r.State, Reason: r.Reason, Rejected: r.Rejected, Queued: r.Queued,
+		Name: r.Name(), Number: r.Number, Tank: r.Tank, State: r.State, Reason: r.Reason, Rejected: r.Rejected, Voided: r.Voided, Queued: r.Queued,
 		Answered: r.Answered, Status: r.Status, Correlation: r.Corr, Day: r.Day, Start: r.Start, End: r.End, Bbl: rounded(r.Barrels()),
 		Review: []string{}, Remarks: []string{}, Volumes: r.Volumes, Person: r.Person, Hold: r.Stop, Edits: list(r.Edits),
 		Trucks: list(r.Matches), Learned: list(r.Found), Sent: r.Ticket,

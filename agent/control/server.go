@@ -206,6 +206,7 @@ type (
 	TicketArgs struct {
 		Number string `json:"number"`
 		Why    string `json:"why,omitempty"`
+		Left   bool   `json:"left,omitempty"` // it is void, though the service has it
 	}
 	// PointsArgs names points; none means all.
 	PointsArgs struct {

@@ -51,8 +51,8 @@ func (r *TicketRow) Name() string {
 	return r.Handle
 }
 
-// Booked says that somebody will book the ticket: it was neither rejected nor given up.
-func (r *TicketRow) Booked() bool { return r.State != "rejected" && r.State != "dropped" }
+// Booked says that somebody will book the ticket: it was neither rejected, voided nor given up.
+func (r *TicketRow) Booked() bool { return r.State != "rejected" && r.State != "dropped" && !r.Off() }
 
 // Barrels are those of a ticket by its gauges; nil where they are not known.
 func (r *TicketRow) Barrels() *float64 {

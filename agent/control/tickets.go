@@ -64,6 +64,9 @@ func (d *Server) releaseTicket(ctx context.Context, t TicketArgs) (None, error) 
 }
 
 func (d *Server) rejectTicket(ctx context.Context, t TicketArgs) (None, error) {
+	if t.Left {
+		return None{}, d.Ledger.Void(t.Number, Person(ctx), t.Why)
+	}
 	return None{}, d.Ledger.Reject(t.Number, Person(ctx), t.Why)
 }
 

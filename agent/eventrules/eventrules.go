@@ -121,7 +121,7 @@ var List = []Rule{
 	{ReadingsUnused, "agent/ledger", "readings came late and without a time of the device, and were not used", "let the device send its time, and name it with time: at the point"},
 	{RecordUnwritable, "agent/ledger", "something cannot be written down and was left out; everything else goes on", "correct what the note names, or report it"},
 	{TankInhibited, "agent/ledger", "somebody worked on a tank; what began meanwhile made no ticket", "write a ticket if a truck was there"},
-	{TicketCorrection, "agent/ledger", "what is known now changes a ticket that has left", "correct the ticket at the service"},
+	{TicketCorrection, "agent/ledger", "what is known now changes a ticket that has left", "if the ticket is wrong, gauger tickets add --replaces books another in its place, tickets reject --left none; have it voided in the accounting"},
 	{TicketRejected, "agent/ledger", "a person has rejected a held ticket", "nothing"},
 	{TicketUnwritable, "agent/ledger", "a load was seen and makes no ticket, since it cannot be written down", "write one with gauger tickets add if a truck was there"},
 	{ValueRefused, "agent/ledger", "a value does not fit what the service takes, or nobody knows its time", "correct the tag value's configuration"},

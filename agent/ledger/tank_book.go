@@ -124,7 +124,7 @@ type BookRow struct {
 type BookTicket struct {
 	Number string  `json:"number"` // empty until it is fixed
 	Bbl    float64 `json:"bbl"`
-	State  string  `json:"state"` // queued, held, rejected or unknown; written: by a person, and none of the book's runs
+	State  string  `json:"state"` // queued, held, rejected, voided or unknown; written: by a person, and none of the book's runs
 	Why    string  `json:"why,omitempty"`
 }
 
@@ -157,7 +157,7 @@ func (l *Ledger) bookDays(p BookPeriod) ([]BookRow, error) {
 			r.Tickets = append(r.Tickets, bookTicketOf(run, id, tickets))
 		}
 		for _, b := range tickets {
-			if b.Load == nil && b.Tank == id && b.Day == date && b.Volumes != nil {
+			if b.Load == nil && b.Voided == "" && b.Tank == id && b.Day == date && b.Volumes != nil {
 				r.Tickets = append(r.Tickets, BookTicket{b.Number, b.Volumes.OpenBbl - b.Volumes.CloseBbl, "written", b.Person})
 			}
 		}
@@ -182,6 +182,9 @@ func bookTicketOf(run tankbook.Run, id string, all []TicketRecord) BookTicket {
 		}
 		for _, f := range b.Found {
 			t.Why = "learned later: " + f.Note
+		}
+		if b.Voided != "" {
+			t.State, t.Why = "voided", b.Voided
 		}
 	}
 	return t

@@ -133,10 +133,10 @@ func (l *Ledger) tankRow(i int, t Tank, tickets []TicketRecord) TankRow {
 	return row
 }
 
-// LastLoad is the newest load of a tank that is not rejected; nil: there is none.
+// LastLoad is the newest load of a tank that is booked; nil: there is none.
 func LastLoad(tickets []TicketRecord, id string) *TicketRecord {
 	for _, b := range slices.Backward(tickets) {
-		if b.Tank == id && b.Rejected == "" {
+		if b.Tank == id && !b.Off() {
 			return &b
 		}
 	}
@@ -227,7 +227,7 @@ func (f *TankFace) foresee(stock []filling.Level, brim float64, tickets []Ticket
 func usualLoad(id string, tickets []TicketRecord) (bbl, left float64) {
 	var loads []float64
 	for _, b := range slices.Backward(tickets) {
-		if b.Tank != id || b.Rejected != "" || b.Load == nil || b.Load.CloseBbl <= 0 || len(loads) == usualLoads {
+		if b.Tank != id || b.Off() || b.Load == nil || b.Load.CloseBbl <= 0 || len(loads) == usualLoads {
 			continue
 		}
 		if loads = append(loads, b.Load.GaugeBbl); len(loads) == 1 || b.Load.CloseBbl < left {

@@ -23,6 +23,7 @@ type ManualTicket struct {
 	TopTemperature, BottomTemperature                  *float64 // degrees Fahrenheit
 	SpecificGravity, BSW                               *float64
 	Anyway                                             string // why it is right though something speaks against it
+	Replaces, Why                                      string // the ticket that has left in whose place it is booked, and why
 }
 
 // What speaks against a ticket that a person writes.
@@ -99,6 +100,9 @@ const byHand = "entered by hand"
 // a load. Why it is right though something speaks against it comes before the person's own words, where nothing cuts it off.
 func (w *ManualTicket) runTicket(t *Tank) cloud.RunTicket {
 	var parts []string
+	if w.Replaces != "" {
+		parts = append(parts, "replaces "+w.Replaces+": "+w.Why)
+	}
 	if w.Anyway != "" {
 		parts = append(parts, "entered anyway: "+w.Anyway)
 	}

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"gauger/agent/tank"
+	"gauger/outbox"
 )
 
 // TestATicketByHandOverAnotherIsRefused unless the person says why both are right; then the reason goes with the ticket.
@@ -229,4 +231,77 @@ func TestAFigureThatHardlyAnyOilHasWantsAReason(t *testing.T) {
 			t.Errorf("kept: %q of %+v", editedBy(all[0].Edits), all[0].Edits)
 		}
 	})
+}
+
+// TestATicketThatHasLeftIsReplacedOrVoided: the service has it for ever, and here it counts no more. The truck's ticket goes along,
+// the new one and an event name the old one.
+func TestATicketThatHasLeftIsReplacedOrVoided(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		wrong := ManualTicket{Tank: "TK-1", Open: 180, Close: 80, Start: time.Now().Add(-time.Hour), End: time.Now(), BSW: new(4.0)}
+		number, _, err := b.Add(wrong, "pat")
+		b.must(err)
+		b.match(MatchArgs{Number: number, Hauler: "88", Bbl: 168})
+		right := wrong
+		right.BSW, right.Replaces, right.Why = new(0.4), strings.ToLower(number), "BS&W was 0.4"
+		if _, _, err := b.Add(right, "pat"); err == nil || !strings.Contains(err.Error(), "gauger outbox drop") {
+			t.Errorf("one that waits: %v", err)
+		}
+		b.deliver()
+		right.Why = ""
+		if _, _, err := b.Add(right, "pat"); err == nil || !strings.Contains(err.Error(), "--why") {
+			t.Errorf("without a reason: %v", err)
+		}
+		right.Why = "BS&W was 0.4"
+		by, warning, err := b.Add(right, "ann")
+		if b.must(err); warning != "" {
+			t.Errorf("the right one: %q", warning)
+		}
+		all, err := b.Tickets()
+		b.must(err)
+		for _, x := range all {
+			if x.Off() != (x.Number == number) || len(x.Matches) != 1 {
+				t.Errorf("kept %+v", x)
+			}
+		}
+		old, err := b.Ticket(number)
+		if b.must(err); old.Voided != "ann: BS&W was 0.4; "+by+" is booked in its place" {
+			t.Errorf("void: %q", old.Voided)
+		}
+		if sent := b.bodies(Tickets); len(sent) != 1 || !strings.HasPrefix(sent[0]["comments"].(string), "replaces "+number+": BS&W was 0.4") {
+			t.Errorf("sent %v", sent)
+		}
+		if n := b.notes("ticket-correction"); len(n) != 1 || !strings.Contains(n[0], number+" is wrong") || !strings.Contains(n[0], by) {
+			t.Errorf("events %q", n)
+		}
+		if _, _, err := b.Add(right, "ann"); err == nil || !strings.Contains(err.Error(), "void already") {
+			t.Errorf("replaced twice: %v", err)
+		}
+		if err := b.Void(by, "ann", "no truck"); err == nil || !strings.Contains(err.Error(), "gauger outbox drop") {
+			t.Errorf("one that waits is voided: %v", err)
+		}
+		b.deliver()
+		b.must(b.Void(by, "ann", "no truck"))
+		if all, err = b.Tickets(); err != nil || !all[0].Off() || !all[1].Off() || len(b.notes("ticket-correction")) != 2 {
+			t.Errorf("after both are void: %+v, %v", all, err)
+		}
+	})
+}
+
+// deliver lets the service take the tickets that wait.
+func (b *bench) deliver() {
+	ctx, cancel := context.WithCancel(b.t.Context())
+	ended := make(chan error)
+	go func() { ended <- b.box.Drain(ctx, Tickets, taker{}) }()
+	pass(time.Minute)
+	cancel()
+	b.must(<-ended)
+}
+
+// taker is a service that takes everything.
+type taker struct{}
+
+// Send implements outbox.Sender.
+func (taker) Send(_ context.Context, _ string, batch []outbox.Record) []outbox.Answer {
+	return slices.Repeat([]outbox.Answer{{Class: outbox.Stored, Status: 200}}, len(batch))
 }

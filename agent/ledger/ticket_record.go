@@ -19,6 +19,7 @@ type TicketRecord struct {
 	End      time.Time       `json:"end"`
 	Person   string          `json:"person,omitempty"`   // who wrote or released it
 	Rejected string          `json:"rejected,omitempty"` // by whom and why
+	Voided   string          `json:"voided,omitempty"`   // after it had left: by whom and why, and which ticket is booked in its place
 	Handle   string          `json:"handle,omitempty"`   // of a held ticket that has no number yet: commands take it in the number's place
 	Stop     *HoldOrder      `json:"stop,omitempty"`     // a person's hold
 	Edits    []Edit          `json:"edits,omitempty"`    // by people, before it left
@@ -29,6 +30,9 @@ type TicketRecord struct {
 	Gauged   []float64       `json:"gauged_in,omitempty"` // opening and closing of a ticket that a person wrote
 	Anyway   string          `json:"anyway,omitempty"`    // why a person wrote it though something spoke against it
 }
+
+// Off says that nothing of it is booked here: it was rejected before it left, or voided since.
+func (b *TicketRecord) Off() bool { return b.Rejected != "" || b.Voided != "" }
 
 // HoldOrder is a person's word that a held ticket must not leave yet.
 type HoldOrder struct {

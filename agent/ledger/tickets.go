@@ -3,6 +3,7 @@ package ledger
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -110,17 +111,82 @@ func (tx *txn) putTruckTickets(b *TicketRecord) {
 		tx.held.edit(i).Matches = b.Matches
 		return
 	}
-	raw, err := tx.l.box.Get(ticketKey + b.Number)
+	tx.amendTicket(b.Number, func(kept *TicketRecord) { kept.Matches = b.Matches })
+}
+
+// amendTicket stages a change of what is kept of a ticket that has left.
+func (tx *txn) amendTicket(number string, change func(*TicketRecord)) {
+	raw, err := tx.l.box.Get(ticketKey + number)
 	var kept TicketRecord
 	if err == nil {
 		err = json.Unmarshal(raw, &kept)
 	}
 	if err != nil {
-		tx.errs = append(tx.errs, fmt.Errorf("read ticket %s: %w", b.Number, err))
+		tx.errs = append(tx.errs, fmt.Errorf("read ticket %s: %w", number, err))
 		return
 	}
-	kept.Matches = b.Matches
-	tx.putJSON(ticketKey+b.Number, kept)
+	change(&kept)
+	tx.putJSON(ticketKey+number, kept)
+}
+
+// ErrNoTicket says that no ticket has the number that was asked for; ErrLeft that it is held no more.
+var (
+	ErrNoTicket = errors.New("no such ticket")
+	ErrLeft     = errors.New("it is not held any more")
+)
+
+// hasLeft finds a ticket that can only be voided; an error says what is done with one that cannot.
+func (l *Ledger) hasLeft(number string) (b TicketRecord, err error) {
+	if i := l.state.held.find(number); i >= 0 {
+		return b, fmt.Errorf("ticket %s is held and has not left: `gauger tickets edit` changes it, `gauger tickets reject` forgets it", l.state.held.all[i].name())
+	}
+	if err = l.LoadState(ticketKey+strings.ToUpper(number), &b); err != nil {
+		return b, err
+	}
+	e, err := l.box.Entry(Tickets, b.Seq)
+	switch {
+	case b.Number == "" || b.Rejected != "" || err == nil && (e.State == outbox.Waiting || e.State == outbox.Dead):
+		return b, l.whyNotHeld(number)
+	case b.Voided != "":
+		return b, fmt.Errorf("ticket %s is void already: %s", b.Number, b.Voided)
+	case err == nil && e.State == outbox.Dropped:
+		return b, fmt.Errorf("ticket %s was dropped, and nothing of it is booked; `gauger tickets add` writes another", b.Number)
+	}
+	return b, nil
+}
+
+// void stages that a ticket that has left counts no more; by is the one that is booked in its place, if any.
+func (tx *txn) void(number, person, why, by string) (b TicketRecord) {
+	tx.amendTicket(strings.ToUpper(number), func(kept *TicketRecord) {
+		if kept.Voided = person + ": " + why; by != "" {
+			kept.Voided += "; " + by + " is booked in its place"
+		}
+		b = *kept
+	})
+	tx.queueDiagnosis(tank.Event{Rule: eventrules.TicketCorrection, Tank: b.Tank, Start: b.Start, End: tx.now.Round(0),
+		Note: fmt.Sprintf("%s: ticket %s is wrong and counts no more: void it; by %s", b.Tank, b.Number, b.Voided)})
+	return b
+}
+
+// whyNotHeld says what became of a ticket that a person wants to change, and what can still be done.
+func (l *Ledger) whyNotHeld(number string) error {
+	var b TicketRecord
+	if err := l.LoadState(ticketKey+strings.ToUpper(number), &b); err != nil {
+		return err
+	}
+	at := b.Queued.In(l.site.Zone).Format("2006-01-02 15:04")
+	switch {
+	case b.Number == "":
+		return fmt.Errorf("%w among those held: %s; `gauger tickets list` shows them all", ErrNoTicket, number)
+	case b.Rejected != "":
+		return fmt.Errorf("ticket %s: %w: it was rejected on %s by %s; `gauger tickets add` writes another", b.Number, ErrLeft, at, b.Rejected)
+	}
+	if e, err := l.box.Entry(Tickets, b.Seq); err == nil && (e.State == outbox.Waiting || e.State == outbox.Dead) {
+		return fmt.Errorf("ticket %s: %w: it is in the queue since %s and is not delivered; if it is wrong, take it out with `gauger outbox drop %s/%d --why TEXT`, and write the right one with `gauger tickets add`",
+			b.Number, ErrLeft, at, Tickets, b.Seq)
+	}
+	return fmt.Errorf("ticket %s: %w: it left on %s and cannot be changed; if it is wrong, `gauger tickets add --replaces %[1]s --why TEXT` books the right one in its place; if no oil was run, `gauger tickets reject %[1]s --left --why TEXT`",
+		b.Number, ErrLeft, at)
 }
 
 // Add queues a ticket that a person wrote, under a number of its own unless one is given. What speaks against it forbids it,
@@ -135,6 +201,7 @@ func (l *Ledger) Add(w ManualTicket, person string, contradictions ...string) (n
 
 func (tx *txn) add(w ManualTicket, person string, contradictions []string) (number, warning string, err error) {
 	l := tx.l
+	w.Replaces = strings.ToUpper(w.Replaces)
 	known, err := l.listTickets()
 	if err != nil {
 		return "", "", err
@@ -158,8 +225,12 @@ func (tx *txn) add(w ManualTicket, person string, contradictions []string) (numb
 	if err != nil {
 		return "", "", err
 	}
+	var matches []TruckTicket
+	if w.Replaces != "" { // its event comes first: recordTicket gives the newest record its position
+		matches = tx.void(w.Replaces, person, w.Why, w.Number).Matches
+	}
 	tx.queue(Tickets, "", body)
-	tx.recordTicket(TicketRecord{Number: w.Number, Tank: w.Tank, Queued: tx.now.Round(0), Ticket: body, Person: person, Start: w.Start, End: w.End,
+	tx.recordTicket(TicketRecord{Number: w.Number, Tank: w.Tank, Matches: matches, Queued: tx.now.Round(0), Ticket: body, Person: person, Start: w.Start, End: w.End,
 		Gauged: []float64{w.Open, w.Close}, Volumes: l.site.volumes(t, w.load(t), &ticket), Anyway: w.Anyway})
 	return w.Number, warning, nil
 }
@@ -218,12 +289,20 @@ func (tx *txn) judgeManual(w ManualTicket, known []TicketRecord) (doubts []strin
 	if w.Number != "" && (tx.numberTaken(w.Number) || slices.ContainsFunc(known, func(b TicketRecord) bool { return b.Number == w.Number })) {
 		return nil, fmt.Errorf("ticket number %s is in use; a ticket that has left cannot be changed", w.Number)
 	}
+	if w.Replaces != "" {
+		if _, err := tx.l.hasLeft(w.Replaces); err != nil {
+			return nil, err
+		}
+		if _, err := plainText("the reason", w.Why, textMost); err != nil || strings.TrimSpace(w.Why) == "" {
+			return nil, cmp.Or(err, errors.New("say why "+w.Replaces+" is wrong, with --why: it stands in the ticket that replaces it"))
+		}
+	}
 	for _, b := range known {
 		from, to, covers := b.Start, b.End, "already covers"
 		if b.Load != nil && b.Load.Hidden() != nil { // it can have been at any time between two readings
 			from, to, covers = b.Load.Hidden().From, b.Load.Hidden().To, "has a load that nobody saw of"
 		}
-		if b.Tank != w.Tank || b.Rejected != "" || !from.Before(w.End) || !w.Start.Before(to) || tx.l.droppedTicket(b) {
+		if b.Tank != w.Tank || b.Off() || b.Number != "" && strings.EqualFold(b.Number, w.Replaces) || !from.Before(w.End) || !w.Start.Before(to) || tx.l.droppedTicket(b) {
 			continue
 		}
 		if b.Start.Equal(w.Start) && b.End.Equal(w.End) && slices.Equal(b.Gauged, []float64{w.Open, w.Close}) {

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,13 +8,6 @@ import (
 
 	"gauger/agent/eventrules"
 	"gauger/agent/tank"
-	"gauger/outbox"
-)
-
-// ErrNoTicket says that no ticket has the number that was asked for; ErrLeft that it is held no more.
-var (
-	ErrNoTicket = errors.New("no such ticket")
-	ErrLeft     = errors.New("it is not held any more")
 )
 
 // Release lets a held ticket go now.
@@ -69,6 +61,22 @@ func (l *Ledger) Reject(number, person, why string) error {
 		tx.queueTankEvent(tank.Event{Rule: eventrules.TicketRejected, Tank: h.Load.Tank, Start: h.Load.Start, End: h.Load.End,
 			Note: fmt.Sprintf("%s: ticket %s of %.1f bbl was rejected by %s: %s", h.Load.Tank, h.Number, h.Load.GaugeBbl, person, why)})
 		return nil
+	})
+}
+
+// Void takes a ticket that has left out of what is booked here, for the reason given. The service has no operation for that: an event
+// there, and whoever keeps the accounts, must say it.
+func (l *Ledger) Void(number, person, why string) error {
+	why, err := plainText("the reason", strings.TrimSpace(why), textMost)
+	if err != nil {
+		return err
+	}
+	return l.update(func(tx *txn) error {
+		b, err := l.hasLeft(number)
+		if err == nil {
+			tx.void(b.Number, person, why, "")
+		}
+		return err
 	})
 }
 
@@ -161,25 +169,4 @@ func (l *Ledger) heldFigures(number string) (map[string]string, error) {
 		all[f.name] = f.of(&ticket, comments)
 	}
 	return all, nil
-}
-
-// whyNotHeld says what became of a ticket that a person wants to change, and what can still be done.
-func (l *Ledger) whyNotHeld(number string) error {
-	var b TicketRecord
-	if err := l.LoadState(ticketKey+strings.ToUpper(number), &b); err != nil {
-		return err
-	}
-	at := b.Queued.In(l.site.Zone).Format("2006-01-02 15:04")
-	switch {
-	case b.Number == "":
-		return fmt.Errorf("%w among those held: %s; `gauger tickets list` shows them all", ErrNoTicket, number)
-	case b.Rejected != "":
-		return fmt.Errorf("ticket %s: %w: it was rejected on %s by %s; `gauger tickets add` writes another", b.Number, ErrLeft, at, b.Rejected)
-	}
-	if e, err := l.box.Entry(Tickets, b.Seq); err == nil && (e.State == outbox.Waiting || e.State == outbox.Dead) {
-		return fmt.Errorf("ticket %s: %w: it is in the queue since %s and is not delivered; if it is wrong, take it out with `gauger outbox drop %s/%d --why TEXT`, and write the right one with `gauger tickets add`",
-			b.Number, ErrLeft, at, Tickets, b.Seq)
-	}
-	return fmt.Errorf("ticket %s: %w: it left on %s and cannot be changed; if it is wrong, tell the purchaser, and write the right one with `gauger tickets add`",
-		b.Number, ErrLeft, at)
 }

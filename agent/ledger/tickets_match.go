@@ -161,8 +161,8 @@ func addTruckTicket(b *TicketRecord, m TruckTicket) ([]TruckTicket, error) {
 		return nil, errors.New("the number on the truck's ticket is missing")
 	case math.IsNaN(m.Bbl) || m.Bbl <= 0 || m.Bbl > 10000:
 		return nil, fmt.Errorf("%g bbl cannot be what a truck took", m.Bbl)
-	case b.Rejected != "":
-		return nil, fmt.Errorf("ticket %s was rejected by %s; a truck's ticket for it belongs to another one, `gauger tickets add` writes it", b.Number, b.Rejected)
+	case b.Off():
+		return nil, fmt.Errorf("ticket %s was rejected by %s; a truck's ticket for it belongs to another one, `gauger tickets add` writes it", b.Number, b.Rejected+b.Voided)
 	}
 	for _, x := range b.Matches {
 		switch {
@@ -220,7 +220,7 @@ func (s *Site) duplicateTruckTicket(all []TicketRecord, b *TicketRecord, m Truck
 	sum, with := m.Bbl, ""
 	for i := range all {
 		for _, x := range all[i].Matches {
-			if o := &all[i]; o.Number != b.Number && o.Rejected == "" && x.Removed == nil && strings.EqualFold(x.Hauler, m.Hauler) {
+			if o := &all[i]; o.Number != b.Number && !o.Off() && x.Removed == nil && strings.EqualFold(x.Hauler, m.Hauler) {
 				sum, with = sum+x.Bbl, o.Number
 			}
 		}

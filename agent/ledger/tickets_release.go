@@ -20,9 +20,8 @@ func (tx *txn) holdLoad(load tank.Load) {
 		tx.leaveOut("a load of "+load.Tank, errUnconfigured(load.Tank))
 		return
 	}
-	wait := site.scaled(max(0, site.Hold-t.Loads.Confirm)) // what the detector has waited is part of the hold
 	clocks := tx.onBoxClock(load.Tank, &load.Start, &load.End)
-	h := HeldTicket{Load: load, Due: tx.now.Round(0).Add(wait), Clocks: clocks}
+	h := HeldTicket{Load: load, Due: tx.now.Round(0).Add(site.scaled(site.Hold)), Clocks: clocks}
 	if tx.grade() < clock.Assumed {
 		h.Handle = firstFree(Number("H", site.ID, load.Tank, load.Began), numberMax, tx.held.handleTaken)
 	}
@@ -50,7 +49,7 @@ func (tx *txn) markWrittenByHand(load *tank.Load) {
 		return
 	}
 	for _, b := range all {
-		if b.Load == nil && b.Tank == load.Tank && b.Rejected == "" && b.Start.Before(load.End) && load.Start.Before(b.End) && !tx.l.droppedTicket(b) {
+		if b.Load == nil && b.Tank == load.Tank && !b.Off() && b.Start.Before(load.End) && load.Start.Before(b.End) && !tx.l.droppedTicket(b) {
 			load.Review = append(slices.Clone(load.Review), "ticket "+b.Number+" by hand is of the same time")
 		}
 	}

@@ -127,6 +127,7 @@ func (p *ticketPage) facts(r *control.TicketRow, w words, doubtfulWait bool) {
 	add("By", "%s", r.Person)
 	add("Entered anyway", "%s", r.Anyway)
 	add("Rejected by", "%s", r.Rejected)
+	add("Void, by", "%s", r.Voided)
 }
 
 // picture draws the level about a load.

@@ -181,6 +181,8 @@ func bookNotes(r *ledger.BookRow) []string {
 			line += " is held: its ticket has not left"
 		case "rejected":
 			line += " was rejected by " + t.Why + "; its oil is counted as run, since the level fell"
+		case "voided":
+			line += " is void, by " + t.Why
 		case "unknown":
 			line += " has no ticket in this store"
 		case "written":

@@ -40,6 +40,8 @@ func addTicketFlags(f *pflag.FlagSet) *handTicket {
 		{&t.SealOn, "seal-on", "`TEXT` of the seal that was put on; default as configured"},
 		{&t.Comments, "comments", "`TEXT`"},
 		{&t.Number, "number", "`NUMBER` of A-Z 0-9 and -; default one made of site, tank and start"},
+		{&t.Replaces, "replaces", "`NUMBER` of a wrong ticket that has left, in whose place it is booked"},
+		{&t.Why, "why", "`TEXT`: why that one is wrong"},
 	} {
 		f.StringVar(x.into, x.name, "", x.about)
 	}
@@ -54,7 +56,7 @@ func addTicketFlags(f *pflag.FlagSet) *handTicket {
 func (t *handTicket) anyGiven() bool {
 	w := t.ManualTicket
 	figures := w.TopTemperature != nil || w.BottomTemperature != nil || w.SpecificGravity != nil || w.BSW != nil
-	return figures || t.start+t.end+t.open+t.closing+w.Tank+w.Purchaser+w.SealOn+w.SealOff+w.Comments+w.Number != ""
+	return figures || t.start+t.end+t.open+t.closing+w.Tank+w.Purchaser+w.SealOn+w.SealOff+w.Comments+w.Number+w.Replaces+w.Why != ""
 }
 
 // manualTicket reads times and gauges.
@@ -173,7 +175,7 @@ func addTickets(ctx context.Context, c *call, d *connection, s *queueFlags, cfg 
 	case err != nil:
 		return err
 	case len(doubts) > 0 && strings.TrimSpace(all[0].Anyway) == "":
-		return fmt.Errorf("%s. Nothing was queued: correct it, or if it is right all the same, say why with --anyway \"TEXT\"", strings.Join(doubts, "; "))
+		return fmt.Errorf("%s. Nothing was queued: correct it, or if it is right all the same, say why with --anyway \"TEXT\"; --replaces NUMBER books it in the place of a wrong ticket that has left", strings.Join(doubts, "; "))
 	}
 	var numbers []string
 	for _, w := range all {
@@ -196,7 +198,16 @@ func addTickets(ctx context.Context, c *call, d *connection, s *queueFlags, cfg 
 	if err := d.awaitDelivery(ctx, queued, s.waitOptions); err != nil {
 		return err
 	}
-	return printDeliveries(c, d, queued)
+	if err := printDeliveries(c, d, queued); err != nil || all[0].Replaces == "" {
+		return err
+	}
+	return voidedText(c, all[0].Replaces)
+}
+
+// voidedText says what gauger cannot do about a ticket that the service has.
+func voidedText(c *call, number string) error {
+	_, err := fmt.Fprintf(c.err, "%s counts no more in gauger's lists and sums. The service takes no ticket back: an event there says so; have it voided in the accounting, at the purchaser's too\n", strings.ToUpper(number))
+	return err
 }
 
 // queuedBefore names the tickets that were queued before something went wrong.

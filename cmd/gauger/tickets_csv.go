@@ -14,7 +14,7 @@ const csvColumns = "production_day,number,tank,purchaser,start,end,open_ft_in_q,
 	"hauler,hauler_bbl,hauler_basis,difference_bbl,state,review,booked_bbl,booked_gross_bbl,booked_net_bbl"
 
 // csvLine is a ticket as an accountant imports it. A figure that is not known is empty. The booked columns are those to add up: of a
-// ticket that was rejected or dropped they are 0.
+// ticket that was rejected, dropped or voided they are 0.
 func (r *ticketRow) csvLine(h site) []string {
 	at := func(t time.Time) string { return t.In(h.zone()).Format(time.RFC3339) }
 	f := r.figures(h)

@@ -198,6 +198,7 @@ func (r *ticketRow) addPeople(s *sheet, at func(time.Time) string) {
 	}
 	s.add("entered anyway", "%s", r.Anyway)
 	s.add("rejected by", "%s", r.Rejected)
+	s.add("void, by", "%s", r.Voided)
 	for _, m := range r.Matches {
 		by := m.Person
 		if m.By != "" {

@@ -224,6 +224,8 @@ func (r *ticketRow) outcomeSentences(h site) []string {
 	}
 	out = append(out, "The ticket is "+r.stateText(h)+".")
 	switch {
+	case r.Voided != "":
+		out = append(out, "It is void, by "+r.Voided+". Nothing of it is booked here; the service has it still.")
 	case r.State == "waiting" && r.Waits != "": // the sentence before says what to do
 	case r.State == "delivered":
 		out = append(out, "It cannot be changed any more; should gauger learn better, it says so in an event.")

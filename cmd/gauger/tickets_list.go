@@ -57,7 +57,7 @@ func (o *ticketsListOptions) run(ctx context.Context, c *call, _ []string) error
 		return err
 	}
 	rows = slices.DeleteFunc(rows, func(r ticketRow) bool {
-		return o.id != "" && r.Tank != o.id || r.End.Before(after) || !o.period.contains(&r) || o.unmatched && (r.Hauled != nil || r.State == "rejected")
+		return o.id != "" && r.Tank != o.id || r.End.Before(after) || !o.period.contains(&r) || o.unmatched && (r.Hauled != nil || r.Off())
 	})
 	switch {
 	case c.json():
@@ -100,7 +100,7 @@ func printTickets(c *call, h site, rows []ticketRow) error {
 type ticketSum struct {
 	n, noGross, noNet                     int
 	bbl, grossBbl, netBbl, flowedIn, away float64 // away: of those that nobody will book
-	rejected, dropped                     int
+	rejected, dropped, voided             int
 }
 
 func (s *ticketSum) add(r *ticketRow, h site) {
@@ -110,9 +110,12 @@ func (s *ticketSum) add(r *ticketRow, h site) {
 	}
 	if !r.Booked() {
 		s.away += bbl
-		if r.State == "dropped" {
+		switch {
+		case r.Voided != "":
+			s.voided++
+		case r.State == "dropped":
 			s.dropped++
-		} else {
+		default:
 			s.rejected++
 		}
 		return
@@ -183,8 +186,8 @@ func printSums(t *table, h site, rows []ticketRow) {
 	if sum.flowedIn >= 0.05 {
 		t.printf("the book's runs of these loads are %.1f bbl more: it flowed in meanwhile\n", sum.flowedIn)
 	}
-	if sum.rejected+sum.dropped > 0 {
-		t.printf("not in the sums: %d rejected, %d dropped, %.1f bbl\n", sum.rejected, sum.dropped, sum.away)
+	if sum.rejected+sum.dropped+sum.voided > 0 {
+		t.printf("not in the sums: %d rejected, %d dropped, %d void, %.1f bbl\n", sum.rejected, sum.dropped, sum.voided, sum.away)
 	}
 }
 

@@ -20,6 +20,9 @@ func TestTheSumsOfAMonth(t *testing.T) {
 		row("2026-03-02", "TK-2", "delivered", 170, 2.4, new(168.0)), row("2026-03-01", "TK-1", "waiting", 180.5, 0, new(178.5)),
 		row("2026-03-02", "TK-1", "rejected", 90, 7, nil), row("2026-03-02", "TK-1", "dropped", 80, 0, nil), row("2026-03-02", "TK-1", "delivered", 160, 0, nil),
 	}
+	void := row("2026-03-01", "TK-1", "delivered", 175, 0, nil)
+	void.Voided = "pat: wrong; M-1 is booked in its place"
+	rows = append(rows, void)
 	var out strings.Builder
 	table := newTable(&out)
 	printSums(table, site{}, rows)
@@ -33,13 +36,15 @@ production day 2026-03-02: 2 tickets, 330.0 bbl by gauge
   TK-1: 2 tickets, 340.5 bbl by gauge
   TK-2: 1 ticket, 170.0 bbl by gauge, 168.0 gross
 the book's runs of these loads are 2.4 bbl more: it flowed in meanwhile
-not in the sums: 1 rejected, 1 dropped, 170.0 bbl
+not in the sums: 1 rejected, 1 dropped, 1 void, 345.0 bbl
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
 
-	if fields := rows[2].csvLine(site{}); fields[len(fields)-1] != "0.00" {
-		t.Errorf("a rejected ticket counts as %s bbl", fields[len(fields)-1])
+	for _, i := range []int{2, 5} {
+		if fields := rows[i].csvLine(site{}); fields[len(fields)-1] != "0.00" {
+			t.Errorf("%s counts as %s bbl", rows[i].reviewText(), fields[len(fields)-1])
+		}
 	}
 }

@@ -46,13 +46,15 @@ func (o *ticketsReleaseOptions) run(ctx context.Context, c *call, args []string)
 }
 
 type ticketsRejectOptions struct {
-	why string
+	why  string
+	left bool
 }
 
 func ticketsRejectCommand(c *call) *cobra.Command {
 	o := &ticketsRejectOptions{}
 	cmd := newCommand(c, "reject NUMBER --why TEXT", "forget a held ticket, with an event", o.run)
 	cmd.Flags().StringVar(&o.why, "why", "", "`TEXT` of the reason, which is kept")
+	cmd.Flags().BoolVar(&o.left, "left", false, "void one that has left: the service keeps it, gauger counts it no more")
 	return cmd
 }
 
@@ -69,13 +71,15 @@ func (o *ticketsRejectOptions) run(ctx context.Context, c *call, args []string) 
 		if err != nil {
 			return err
 		}
-		if err := d.request(ctx, "tickets.reject", control.TicketArgs{Number: number, Why: o.why}, nil); err != nil {
+		if err := d.request(ctx, "tickets.reject", control.TicketArgs{Number: number, Why: o.why, Left: o.left}, nil); err != nil {
 			return err
 		}
 		if c.json() {
 			return printJSON(c.out, map[string]string{"number": number, "state": "rejected"})
 		}
-		_, err = fmt.Fprintf(c.out, "rejected: %s\n", number)
-		return err
+		if _, err = fmt.Fprintf(c.out, "rejected: %s\n", number); err != nil || !o.left {
+			return err
+		}
+		return voidedText(c, number)
 	})
 }

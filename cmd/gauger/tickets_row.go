@@ -92,5 +92,8 @@ func (r *ticketRow) reviewText() string {
 			all = append(all, "learned later: "+f.Note)
 		}
 	}
+	if r.Voided != "" {
+		all = append([]string{"void, by " + r.Voided}, all...)
+	}
 	return strings.Join(append(all, r.SendingRemarks()...), ", ")
 }
