@@ -9,10 +9,11 @@ import (
 
 // Problem is one mistake of a configuration file, or one thing in it that is legal but doubtful, at its place.
 type Problem struct {
-	File         string // as it was given to Load or Parse
-	Line, Column int    // both from 1, the column in characters
-	Path         string // the key's path: devices[0].points[2].topic; empty for the file as a whole
-	Message      string // what is wrong; what would be right
+	File    string `json:"-"` // as it was given to Load or Parse
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`  // both from 1, the column in characters
+	Path    string `json:"path"`    // the key's path: devices[0].points[2].topic; empty for the file as a whole
+	Message string `json:"message"` // what is wrong; what would be right
 }
 
 // String is file:line:column: path: message.

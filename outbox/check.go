@@ -13,15 +13,15 @@ import (
 
 // Report of Check.
 type Report struct {
-	Bytes       int64    // length of the file
-	Pages       uint64   // pages that bbolt uses
-	Free        int      // of them, free ones
-	Records     int      // sound waiting records
-	DeadLetters int      // sound dead letters
-	State       int      // sound pieces of state
-	LostUnknown bool     // records are missing, or were lost before, and nobody knows how many
-	Bad         int      // problems in all
-	Problems    []string // the first ten, for people
+	Bytes       int64    `json:"bytes"`        // length of the file
+	Pages       uint64   `json:"pages"`        // pages that bbolt uses
+	Free        int      `json:"free_pages"`   // of them, free ones
+	Records     int      `json:"waiting"`      // sound waiting records
+	DeadLetters int      `json:"refused"`      // sound dead letters
+	State       int      `json:"state"`        // sound pieces of state
+	LostUnknown bool     `json:"lost_unknown"` // records are missing, or were lost before, and nobody knows how many
+	Bad         int      `json:"bad"`          // problems in all
+	Problems    []string `json:"problems"`     // the first ten, for people
 }
 
 // Check reads a whole box file: every page, every checksum, and whether the counts fit the records. It changes nothing.

@@ -106,7 +106,7 @@ func (o Overview) Report() Report {
 		t := TankReport{TankFace: f}
 		t.Level, t.Barrels, t.Levels = rounded(f.Level), rounded(f.Barrels), list(f.Levels)
 		if f.Last != nil {
-			t.Last = (&TicketRow{TicketRecord: *f.Last}).Name()
+			t.Last = f.Last.Name()
 		}
 		r.Tanks = append(r.Tanks, t)
 	}

@@ -43,14 +43,6 @@ func TicketRowOf(b ledger.TicketRecord, e *Entry) TicketRow {
 	return row
 }
 
-// Name is the ticket's number, or what it is called until that is fixed.
-func (r *TicketRow) Name() string {
-	if r.Number != "" {
-		return r.Number
-	}
-	return r.Handle
-}
-
 // Booked says that somebody will book the ticket: it was neither rejected, voided nor given up.
 func (r *TicketRow) Booked() bool { return r.State != "rejected" && r.State != "dropped" && !r.Off() }
 

@@ -195,7 +195,9 @@ func Fold(text string) string {
 			runes := []rune(line)
 			cut := strings.LastIndex(string(runes[:Width+1]), " ")
 			if cut <= len(indent) {
-				break
+				if cut = len(indent) + strings.Index(line[len(indent):], " "); cut < len(indent) {
+					break
+				}
 			}
 			out = append(out, strings.TrimRight(line[:cut], " "))
 			line = indent + strings.TrimLeft(line[cut:], " ")

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -33,6 +34,9 @@ type TicketRecord struct {
 
 // Off says that nothing of it is booked here: it was rejected before it left, or voided since.
 func (b *TicketRecord) Off() bool { return b.Rejected != "" || b.Voided != "" }
+
+// Name is the ticket's number, or what it is called until that is fixed.
+func (b *TicketRecord) Name() string { return cmp.Or(b.Number, b.Handle) }
 
 // HoldOrder is a person's word that a held ticket must not leave yet.
 type HoldOrder struct {

@@ -308,7 +308,7 @@ func (tx *txn) judgeManual(w ManualTicket, known []TicketRecord) (doubts []strin
 		if b.Start.Equal(w.Start) && b.End.Equal(w.End) && slices.Equal(b.Gauged, []float64{w.Open, w.Close}) {
 			return nil, fmt.Errorf("ticket %s says the same already, tank, times and gauges; a load is booked once. If there were two, correct the times", b.Number)
 		}
-		doubt("ticket %s %s %s from %s to %s: both would be booked", cmp.Or(b.Number, b.Handle), covers, b.Tank,
+		doubt("ticket %s %s %s from %s to %s: both would be booked", b.Name(), covers, b.Tank,
 			from.In(site.Zone).Format("2006-01-02 15:04"), to.In(site.Zone).Format("15:04"))
 	}
 	for _, v := range tx.l.state.setups.detector.Waiting(tx.l.state.tanks, site.index(w.Tank)) {

@@ -106,7 +106,6 @@ func playReadings(ctx context.Context, c *call, t *trial, file string, part back
 	})
 }
 
-// replay plays the recording.
 func (t *trial) replay(ctx context.Context, recording sim.Device, log zerolog.Logger) (err error) {
 	dir, err := os.MkdirTemp("", "gauger-backtest-")
 	if err != nil {
@@ -130,7 +129,7 @@ func (t *trial) replay(ctx context.Context, recording sim.Device, log zerolog.Lo
 		if err != nil {
 			return err
 		}
-		if err := player.Run(ctx, t.watch.host(siteLedger.Host(d.Name), d.File)); err != nil {
+		if err := player.Run(ctx, watchedHost{siteLedger.Host(d.Name), &t.watch, d.File}); err != nil {
 			return err
 		}
 	}
@@ -196,11 +195,6 @@ type watchedHost struct {
 	file string
 }
 
-func (w *watcher) host(h collectors.Host, file string) collectors.Host {
-	return watchedHost{h, w, file}
-}
-
-// Emit implements collectors.Host.
 func (w watchedHost) Emit(ctx context.Context, batch []collectors.Reading) error {
 	if err := w.Host.Emit(ctx, batch); err != nil {
 		return err
@@ -255,4 +249,59 @@ func (w *watcher) addLevel(r collectors.Reading) {
 			w.levels[i].add(r)
 		}
 	}
+}
+
+// printBacktest prints what a person wants to see of a backtest: the tickets, then the events.
+func printBacktest(c *call, t *trial) error {
+	h := site{t.cfg}
+	w := newTable(c.out)
+	if len(t.booked) > 0 {
+		w.printf("NUMBER\tTANK\tSTART\tEND\tOPEN\tCLOSE\tBBL\tGIVE OR TAKE\tREMARK\n")
+	}
+	held, doubtful := 0, 0
+	for _, b := range t.booked {
+		if b.Load == nil {
+			continue
+		}
+		number, remark := b.Number, strings.Join(b.Load.Review, ", ")
+		if remark != "" {
+			remark = "review: " + remark
+			doubtful++
+		}
+		if b.Ticket == nil {
+			held++
+			number = "(not sent by the end)"
+		}
+		w.printf("%s\t%s\t%s\t%s\t%s\t%s\t%.1f\t%.1f\t%s\n", number, b.Tank, timeText(b.Start, h.zone()), b.End.In(h.zone()).Format("15:04"),
+			gaugeText(b.Load.Open), gaugeText(b.Load.Close), b.Load.GaugeBbl, b.Load.ErrorBbl, remark)
+	}
+	for i, raw := range t.events {
+		var d eventBody
+		if err := json.Unmarshal(raw, &d); err != nil {
+			return fmt.Errorf("read an event: %w", err)
+		}
+		start, end, err := d.parseTimes(t.cfg)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			w.printf("\nEVENT\tFROM\tTO\tNOTE\n")
+		}
+		w.printf("%s\t%s\t%s\t%s\n", d.Rule, timeText(start, h.zone()), timeText(end, h.zone()), d.Note)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	last := fmt.Sprintf("%s, %s", countText(len(t.sent), "ticket"), countText(len(t.events), "event"))
+	if doubtful > 0 {
+		last += fmt.Sprintf("; %s for a person to look at", countText(doubtful, "load"))
+	}
+	if held > 0 {
+		last += fmt.Sprintf("; %s not sent by the end of the readings", countText(held, "load"))
+	}
+	_, err := fmt.Fprintln(c.out, "\n"+last)
+	return err
 }

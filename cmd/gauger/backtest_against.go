@@ -223,7 +223,6 @@ func comparePair(a, b *comparedTicket) *pair {
 	return p
 }
 
-// printComparison prints a comparison.
 func printComparison(c *call, all *comparison) error {
 	if c.json() {
 		return printJSON(c.out, all)
@@ -314,7 +313,6 @@ func (p *pair) difference() string {
 	return strings.Join(all, "; ")
 }
 
-// summary is the comparison in one line.
 func (all *comparison) summary() string {
 	there := "only sent"
 	if all.Against != sentTickets {

@@ -224,12 +224,8 @@ func (g *gatherer) box(log string) {
 
 // own adds what a command of gauger prints. In a process of its own a damaged store or a hanging disk ends this part alone.
 func (g *gatherer) own(name, about string, limit time.Duration, args ...string) {
-	out, err := g.command(limit, args...)
+	out, err := g.output(limit, append([]string{g.self}, args...)...)
 	g.add(name, about, out, err)
-}
-
-func (g *gatherer) command(limit time.Duration, args ...string) ([]byte, error) {
-	return g.output(limit, append([]string{g.self}, args...)...)
 }
 
 func (g *gatherer) tool(name, about string, command ...string) {

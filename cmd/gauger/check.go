@@ -240,15 +240,15 @@ func printTemplateOf(c *call, name string) error {
 
 // checkResult is printed by check --format json.
 type checkResult struct {
-	File     string       `json:"file"`
-	Good     bool         `json:"good"`
-	Problems []problem    `json:"problems"`
-	Warnings []problem    `json:"warnings"`
-	Devices  int          `json:"devices"`
-	Points   int          `json:"points"`
-	Tanks    int          `json:"tanks"`
-	Lines    []lineBudget `json:"lines"`
-	Disk     diskUse      `json:"disk"`
+	File     string           `json:"file"`
+	Good     bool             `json:"good"`
+	Problems []config.Problem `json:"problems"`
+	Warnings []config.Problem `json:"warnings"`
+	Devices  int              `json:"devices"`
+	Points   int              `json:"points"`
+	Tanks    int              `json:"tanks"`
+	Lines    []lineBudget     `json:"lines"`
+	Disk     diskUse          `json:"disk"`
 }
 
 // diskUse is the most that each store may take, in bytes.
@@ -257,32 +257,16 @@ type diskUse struct {
 	Recorder int64 `json:"recorder"`
 }
 
-// problem is one mistake, or one thing that is legal but doubtful; line and column count from 1.
-type problem struct {
-	Line    int    `json:"line"`
-	Column  int    `json:"column"`
-	Path    string `json:"path"`
-	Message string `json:"message"`
-}
-
-func problemsOf(all []config.Problem) []problem {
-	out := []problem{}
-	for _, p := range all {
-		out = append(out, problem{p.Line, p.Column, p.Path, p.Message})
-	}
-	return out
-}
-
 // checkJSON prints the verdict; the exit status is the same as that of the text.
 func checkJSON(c *call, cfg *config.Config, doubts []config.Problem, err error) error {
-	v := checkResult{File: c.config, Good: err == nil, Problems: []problem{}, Warnings: problemsOf(doubts), Lines: []lineBudget{}}
+	v := checkResult{File: c.config, Good: err == nil, Problems: []config.Problem{}, Warnings: append([]config.Problem{}, doubts...), Lines: []lineBudget{}}
 	if cfg != nil {
 		v.Devices, v.Points, v.Tanks = len(cfg.Devices), cfg.CountPoints(), len(cfg.Tanks)
 		v.Lines = newLineBudgets(cfg.Budgets)
 		v.Disk = diskUse{int64(cfg.Store.MaxBytes), int64(cfg.Recorder.MaxBytes)}
 	}
 	if problems, ok := errors.AsType[config.Problems](err); ok {
-		v.Problems = problemsOf(problems)
+		v.Problems = problems
 	}
 	if printed := printJSON(c.out, v); printed != nil {
 		return printed

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gauger/agent/ledger"
 	"gauger/config"
 )
 
@@ -66,19 +67,19 @@ func addCommands(root *cobra.Command, c *call) {
 		group("tickets", "the run tickets", ticketsListCommand(c), ticketsShowCommand(c), ticketsExplainCommand(c), ticketsMatchCommand(c),
 			ticketsAddCommand(c), ticketsEditCommand(c), ticketsHoldCommand(c), ticketsReleaseCommand(c), ticketsRejectCommand(c)),
 		group("tanks", "the tanks, and work on them", tanksListCommand(c), tanksInhibitCommand(c), tanksAllowCommand(c),
-			tanksExportCommand(c), tanksImportCommand(c)),
+			tanksExportCommand(c), newCommand(c, "import FILE...", "take over tanks that another instance has handed over", runTanksImport)),
 		group("export", "take out what was recorded", exportReadingsCommand(c)),
 		backtestCommand(c), applyCommand(c), proofCommand(c), auditCommand(c), bundleCommand(c),
 		group("outbox", "the records that are queued, delivered or refused", outboxListCommand(c), outboxShowCommand(c), outboxDeadCommand(c),
-			outboxRetryCommand(c), outboxConfirmCommand(c), outboxDropCommand(c), outboxExportCommand(c), outboxCheckCommand(c)),
+			newCommand(c, "retry STREAM[/SEQ]", "queue refused or parked records again; decode kept messages again", runOutboxRetry), outboxConfirmCommand(c), outboxDropCommand(c), outboxExportCommand(c), outboxCheckCommand(c)),
 		group("keys", "the subscription keys", keysShowCommand(c), keysRenewCommand(c), keysSetCommand(c)),
 		loginCommand(c),
 		group("clock", "the box's clock", clockTrustCommand(c)),
 		group("devices", "the service's devices", devicesQueryCommand(c)),
 		group("memo", "memos to devices", memoAddCommand(c)),
 		group("events", "the service's events", eventsGetCommand(c), eventsSaveCommand(c)),
-		group("tagvalues", "tag values of wells", tagValuesSaveCommand(c)),
-		group("targets", "production targets of wells", targetsSaveCommand(c)),
-		completionCommand(c), versionCommand(c),
+		group("tagvalues", "tag values of wells", newSaveValuesCommand(c, "save tag values of a well", ledger.TagValues, readTagValues)),
+		group("targets", "production targets of wells", newSaveValuesCommand(c, "save production targets of a well", ledger.Targets, readTargets)),
+		completionCommand(c), withoutFlags(newCommand(c, "version", "which gauger this is", runVersion)),
 	)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -251,26 +250,4 @@ func (k *commissioner) setOffset(p commission.Place, offset tank.Length, note st
 	k.offset = append(k.offset, p.Tank)
 	k.Say("  offset: %s is in %s now", value, k.c.config)
 	return nil
-}
-
-// replaceFile puts text in the place of a file, all or nothing, with the rights that it has.
-func replaceFile(path string, text []byte) error {
-	if whole, err := filepath.EvalSymlinks(path); err == nil {
-		path = whole
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // it is gone when all went well
-	_, err = f.Write(text)
-	mode := fs.FileMode(0o644)
-	if old, statErr := os.Stat(path); statErr == nil {
-		mode = old.Mode().Perm()
-		err = errors.Join(err, chownLike(f, old))
-	}
-	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

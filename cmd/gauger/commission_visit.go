@@ -5,11 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"gauger/agent/cloud"
@@ -341,7 +340,6 @@ func (k *commissioner) stream(ctx context.Context, p collectors.Point, most int,
 	return out.fromDevices(ctx, onlyPoints(cfg, []string{string(p)}), &line.Lines{}, true, k.o.wait)
 }
 
-// valuesOf are the values of readings.
 func valuesOf(got []control.PointReading) (all []float64) {
 	for _, r := range got {
 		if v, err := strconv.ParseFloat(string(r.Value), 64); err == nil {
@@ -357,7 +355,7 @@ func (k *commissioner) memos(ctx context.Context) error {
 		return nil
 	}
 	owed := k.walk.Owed(k.places)
-	for _, of := range sortedNames(owed) {
+	for _, of := range slices.Sorted(maps.Keys(owed)) {
 		to := k.o.memoTo
 		if to == "" {
 			to = k.cfg.Object
@@ -381,13 +379,4 @@ func (k *commissioner) memos(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// chownLike gives a file the owner of another, as far as this user may.
-func chownLike(f *os.File, old fs.FileInfo) error {
-	owner, ok := old.Sys().(*syscall.Stat_t)
-	if !ok || os.Geteuid() != 0 {
-		return nil
-	}
-	return f.Chown(int(owner.Uid), int(owner.Gid))
 }

@@ -73,11 +73,6 @@ func plainUsages(root *cobra.Command) {
 	})
 }
 
-func versionCommand(c *call) *cobra.Command {
-	return withoutFlags(newCommand(c, "version", "which gauger this is", runVersion))
-}
-
-// runVersion says which gauger this is.
 func runVersion(_ context.Context, c *call, args []string) error {
 	if len(args) > 0 {
 		return usageError{"version takes no arguments"}

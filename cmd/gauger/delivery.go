@@ -89,7 +89,6 @@ func (d *connection) checkOnce(ctx context.Context, open []sentRecord, heard *an
 	return nil
 }
 
-// locate asks where one record is.
 func (d *connection) locate(ctx context.Context, s *sentRecord) error {
 	var e control.Entry
 	if err := d.request(ctx, "outbox.show", control.RecordQuery{Stream: s.Stream, Seqs: []uint64{s.Seq}}, &e); err != nil {

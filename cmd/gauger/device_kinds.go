@@ -110,5 +110,4 @@ func hostCollectors(s collectorSetup, devices []config.Device) (all []collectors
 // unusable stands for devices that could not be made: it says so where it would be read, and stops nothing else.
 type unusable struct{ error }
 
-// Run implements collectors.Collector.
 func (u unusable) Run(context.Context, collectors.Host) error { return u.error }

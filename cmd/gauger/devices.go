@@ -48,7 +48,6 @@ func devicesQueryCommand(c *call) *cobra.Command {
 	return cmd
 }
 
-// run asks the service for devices.
 func (o *devicesQueryOptions) run(ctx context.Context, c *call, _ []string) error {
 	var found control.QueryResult[cloud.Device]
 	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "devices.query", o.query, &found) }); err != nil {

@@ -8,8 +8,8 @@
 // outbox.go. commands.go is the tree of all commands. To add one, write its file (a constructor, its options, what it does)
 // and its line in commands.go; help, completion and the manual's pages follow from the tree.
 //
-// Every command is given a call (call.go): streams, environment, and what the flags of all commands say. What most of them
-// use stands in leaf files: command, exit, print, flags, time_flags, site, suggest. What a person asks of the running gauger
+// Every command is given a call (command.go): streams, environment, and what the flags of all commands say. What most of them
+// use stands in leaf files: command, exit, print, flags, time_flags and site. What a person asks of the running gauger
 // goes through connection.go, what is asked of a Modbus line through modbus_lines.go. run.go and its family assemble the
 // daemon and know no command.
 //
@@ -45,8 +45,8 @@
 // and is led nowhere by what that user has laid there (connection.go). What it was given elsewhere it reads and writes as root.
 //
 // An end is bounded: after SIGTERM the workers have three seconds, then the process ends as it is, which costs no more than a
-// kill (shutdown.go).
+// kill (run.go).
 //
 // Flags are cobra's, with one thing kept from Go's own flag package, which scripts rely on: a long flag may have one dash
-// (dashes.go). The words of a mistake and the exit statuses are ours (flags.go, exit.go).
+// (flags.go). The words of a mistake and the exit statuses are ours (flags.go, exit.go).
 package main

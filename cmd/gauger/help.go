@@ -7,13 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"gauger/agent/dialogue"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
 // Columns of a help text.
 const (
-	helpWide      = 80
 	commandColumn = 40 // where what a command is for begins
 	rowColumn     = 34 // where what a flag or a group's command is for begins, at most
 )
@@ -128,16 +129,7 @@ func helpRow(head string, at int, text string) string {
 
 // wrapped is a text in lines of the width of a help text, each behind an indent.
 func wrapped(indent, text string) string {
-	var out strings.Builder
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && len(indent)+len(line)+1+len(word) > helpWide {
-			out.WriteString(indent + line + "\n")
-			line = ""
-		}
-		line = strings.TrimLeft(line+" "+word, " ")
-	}
-	return out.String() + indent + line + "\n"
+	return dialogue.Fold(indent+strings.Join(strings.Fields(text), " ")) + "\n"
 }
 
 // newHelpCommand prints the help of the command that is named behind it.

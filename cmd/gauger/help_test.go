@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"gauger/agent/dialogue"
+
 	"github.com/spf13/cobra"
 )
 
@@ -49,7 +51,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 			t.Errorf("help%s prints\n%s\nwant the text of -h\n%s", name, again, text)
 		}
 		for line := range strings.Lines(text) {
-			if len(line) > helpWide+1 {
+			if len(line) > dialogue.Width+1 {
 				t.Errorf("%s -h: %d columns: %s", name, len(line)-1, line)
 			}
 		}

@@ -119,7 +119,6 @@ func secretAt(place string) config.Secret {
 	return config.Secret{Credential: name}
 }
 
-// serviceDevices asks the service which devices it has.
 func serviceDevices(c *call) func(context.Context, *draft.Site) ([]cloud.Device, error) {
 	return func(ctx context.Context, s *draft.Site) ([]cloud.Device, error) {
 		cfg, err := serviceOnly(s)

@@ -8,13 +8,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"gauger/agent"
 	"gauger/agent/cloud/keys"
 	"gauger/agent/control"
+	"gauger/agent/eventrules"
 	"gauger/config"
 )
 
@@ -166,4 +170,203 @@ func hideTyping(f *os.File) (restore func()) {
 		return nil
 	}
 	return func() { _ = unix.IoctlSetTermios(fd, unix.TCSETS, shown) } // the terminal is gone then
+}
+
+func keysShowCommand(c *call) *cobra.Command {
+	return takes(newCommand(c, "show", "the subscription keys in plain words, never their values", runKeysShow), 0, "keys show takes no arguments")
+}
+
+func runKeysShow(ctx context.Context, c *call, _ []string) error {
+	all, running, unread := []keys.Status{}, false, map[string]string{}
+	err := withConnection(c, func(d *connection) error {
+		running = d.remote != nil
+		return errors.Join(d.request(ctx, "keys.show", control.None{}, &all), d.unreadKeys(ctx, c, unread))
+	})
+	switch {
+	case err != nil:
+		return err
+	case c.json():
+		return printJSON(c.out, all)
+	case len(all) == 0 && len(unread) == 0:
+		_, err := fmt.Fprintln(c.out, "there is no key; `gauger keys set primary` takes one, or put one where service.primary_key says")
+		return err
+	}
+	at := findSite(c).zone()
+	t := newTable(c.out)
+	for _, line := range keySentences(all, unread, running, at) {
+		t.printf("%s\n", line)
+	}
+	t.printf("\n")
+	t.printf("KEY\tFINGERPRINT\tSTATE\tENDS\tLAST RENEWAL\tNEXT RENEWAL\tCAME FROM\n")
+	for _, k := range all {
+		t.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.Slot, k.Fingerprint, keyStateText(k, at), keyEndText(k.Expires, k.Assumed, at),
+			keyRenewalText(k, at), keyNextText(k.Next, at), k.Source)
+	}
+	return t.Flush()
+}
+
+// keySentences say what a person at the site wants to know: does a key work, until when, who renews it, what is to be
+// done.
+func keySentences(all []keys.Status, unread map[string]string, running bool, at *time.Location) []string {
+	var lines []string
+	works, tried := 0, 0
+	for _, slot := range []string{"primary", "secondary"} {
+		var values []keys.Status
+		for _, k := range all {
+			if k.Slot == slot {
+				values = append(values, k)
+			}
+		}
+		if why := unread[slot]; why != "" && len(values) == 0 {
+			by := ""
+			if !running {
+				by = " by this command"
+			}
+			lines = append(lines, fmt.Sprintf("The %s key cannot be read%s: %s", slot, by, why))
+			continue
+		}
+		if len(values) == 0 {
+			lines = append(lines, fmt.Sprintf("The %s key is missing. With one key alone a refused key stops the sending: `gauger keys set %s` takes it.", slot, slot))
+			continue
+		}
+		best := values[0]
+		for _, k := range values {
+			if k.State == "proven" || best.State == "refused" {
+				best = k
+			}
+		}
+		if best.State == "proven" {
+			works++
+		}
+		if best.State != "refused" {
+			tried++
+		}
+		lines = append(lines, keySentence(slot, best, at, !usable(all)))
+		if values[0].Warning != "" {
+			lines = append(lines, "WARNING: "+values[0].Warning+".")
+		}
+	}
+	head := "A key works, and records are sent with it."
+	switch {
+	case len(all) == 0 && len(unread) > 0 && !running:
+		head = "Whether a key can be read is not known: gauger reads them when it starts, as its own user and with what its unit gives it; `sudo gauger check` looks with its eyes."
+	case len(all) == 0 && len(unread) > 0:
+		head = "NO KEY CAN BE READ: nothing is sent, everything is kept."
+	case tried == 0:
+		head = "NO KEY WORKS: nothing is sent, everything is kept. Get a new key from whoever runs the service and give it with `gauger keys set primary`."
+	case works == 0:
+		head = "No key is known to work; those that were not used yet are tried with the next record."
+	case works == 2:
+		head = "Both keys work."
+	}
+	if !running {
+		lines = append(lines, "gauger is not running, so that nothing renews the keys now.")
+	}
+	return append([]string{head}, lines...)
+}
+
+// usable says whether there is a value that the service does not refuse.
+func usable(all []keys.Status) bool {
+	return slices.ContainsFunc(all, func(k keys.Status) bool { return k.State != "refused" })
+}
+
+// unreadKeys says of each slot whose configured key cannot be read why: the running gauger's own word, else what this user meets.
+func (d *connection) unreadKeys(ctx context.Context, c *call, why map[string]string) error {
+	if d.remote == nil {
+		cfg, err := config.Load(c.config)
+		if err != nil {
+			return asConfigError(err)
+		}
+		for slot, from := range map[string]config.Secret{"primary": cfg.Service.PrimaryKey, "secondary": cfg.Service.SecondaryKey} {
+			if _, err := readConfigured(from); err != nil {
+				why[slot] = err.Error()
+			}
+		}
+		return nil
+	}
+	var s control.Status
+	if err := d.request(ctx, "status", control.None{}, &s); err != nil {
+		return err
+	}
+	for _, e := range s.Open {
+		slot, ok := strings.CutSuffix(strings.TrimPrefix(e.Source, agent.ServiceSource), "_key")
+		switch {
+		case ok && e.Rule == eventrules.ServiceSettings:
+			why[slot] = e.Note
+		case e.Rule == eventrules.KeyUnusable:
+			why[strings.TrimPrefix(e.Source, agent.KeySource+" ")] = e.Note
+		}
+	}
+	return nil
+}
+
+func keySentence(slot string, k keys.Status, at *time.Location, none bool) string {
+	text := fmt.Sprintf("The %s key ", slot)
+	switch {
+	case k.State == "refused" && none:
+		text += "is refused since " + timeText(k.Refused, at) + ", and no other works with which gauger could ask for a new one"
+	case k.State == "refused":
+		text += "is refused since " + timeText(k.Refused, at) + ". gauger asks for a new one with the other key by itself"
+	case k.State == "proven" && !k.Accepted.IsZero():
+		text += "works, last used " + timeText(k.Accepted, at)
+	case k.State == "proven":
+		text += "works"
+	default:
+		text += "was not used yet"
+	}
+	if k.State != "refused" && !k.Expires.IsZero() {
+		text += "; it ends " + keyEndText(k.Expires, k.Assumed, at)
+	}
+	switch {
+	case !k.Doubt.IsZero():
+		text += "; it was to be renewed at " + timeText(k.Doubt, at) + " and no answer came, so that gauger asks again by itself"
+	case k.State == "refused":
+		text += fmt.Sprintf("; if that lasts for a day, give one with `gauger keys set %s`", slot)
+	case k.Next.IsZero():
+		text += "; it is renewed when the other one's renewal is answered"
+	default:
+		text += "; it is renewed by itself " + keyNextText(k.Next, at) + ", nothing to do"
+	}
+	return text + "."
+}
+
+// keyStateText says whether a key works.
+func keyStateText(k keys.Status, at *time.Location) string {
+	switch {
+	case k.State == "refused":
+		return "refused by the service at " + timeText(k.Refused, at)
+	case k.State == "proven" && !k.Accepted.IsZero():
+		return "works (used " + timeText(k.Accepted, at) + ")"
+	case k.State == "proven":
+		return "works"
+	}
+	return "not tried yet"
+}
+
+func keyEndText(t time.Time, assumed bool, at *time.Location) string {
+	switch {
+	case t.IsZero():
+		return "unknown"
+	case assumed:
+		return "about " + t.In(at).Format(time.DateOnly)
+	}
+	return timeText(t, at)
+}
+
+func keyRenewalText(k keys.Status, at *time.Location) string {
+	if !k.Doubt.IsZero() {
+		return "asked at " + timeText(k.Doubt, at) + ", answer lost"
+	}
+	return timeText(k.Renewed, at)
+}
+
+// keyNextText says when the running gauger renews a key by itself.
+func keyNextText(t time.Time, at *time.Location) string {
+	if t.IsZero() {
+		return "after the other"
+	}
+	if t.Before(time.Now().Add(time.Minute)) {
+		return "now"
+	}
+	return timeText(t, at)
 }

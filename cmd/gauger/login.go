@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"gauger/agent/control"
 
@@ -39,7 +41,7 @@ func loginCommand(c *call) *cobra.Command {
 
 // run authenticates at the service. What no flag gives comes from service.login of the configuration.
 func (o *loginOptions) run(ctx context.Context, c *call, _ []string) error {
-	for _, name := range sortedNames(o.secrets) {
+	for _, name := range slices.Sorted(maps.Keys(o.secrets)) {
 		if file := *o.secrets[name]; file != "" {
 			text, err := readSecret(ctx, c, file, name)
 			if err != nil {

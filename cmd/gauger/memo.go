@@ -26,7 +26,6 @@ func memoAddCommand(c *call) *cobra.Command {
 	return cmd
 }
 
-// run adds a memo to a device.
 func (o *memoAddOptions) run(ctx context.Context, c *call, args []string) error {
 	switch {
 	case o.queue.file != "" && (len(args) != 1 || o.email != ""):

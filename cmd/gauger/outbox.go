@@ -5,15 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"gauger/agent/control"
 	"gauger/agent/ledger"
-
-	"github.com/spf13/cobra"
+	"gauger/outbox"
 )
 
 // selection of records that a command is about.
@@ -73,7 +75,7 @@ func (d *connection) selectRecords(ctx context.Context, s selection, see func(co
 		if status.Shut != "" { // no stream is known, which is not to say that none has records
 			return control.NoOutboxError(status.Shut)
 		}
-		streams = sortedNames(status.Streams)
+		streams = slices.Sorted(maps.Keys(status.Streams))
 	}
 	for _, state := range s.states {
 		for _, name := range streams {
@@ -110,7 +112,6 @@ func (d *connection) eachPage(ctx context.Context, which control.RecordQuery, se
 	}
 }
 
-// eachRecord gives the records of all selections to see.
 func eachRecord(ctx context.Context, c *call, selections []selection, see func(control.Entry) error) error {
 	return withConnection(c, func(d *connection) error {
 		for _, s := range selections {
@@ -165,7 +166,6 @@ func stateWord(e control.Entry) string {
 	return strings.Replace(e.State, "dead", "refused", 1)
 }
 
-// recordText says what a record is.
 func recordText(e control.Entry) string {
 	what := e.Label
 	if e.Address != "" {
@@ -279,10 +279,6 @@ func changeRecords(ctx context.Context, c *call, request, done, why string, rest
 	return told
 }
 
-func outboxRetryCommand(c *call) *cobra.Command {
-	return newCommand(c, "retry STREAM[/SEQ]", "queue refused or parked records again; decode kept messages again", runOutboxRetry)
-}
-
 func runOutboxRetry(ctx context.Context, c *call, args []string) error {
 	if slices.ContainsFunc(args, isRefusedMessage) {
 		return decodeMessages(ctx, c, args)
@@ -300,7 +296,6 @@ func outboxDropCommand(c *call) *cobra.Command {
 		"say why with --why: a dropped record is gone, and the reason is kept")
 }
 
-// newEndCommand makes a command that ends records by a person's word.
 func newEndCommand(c *call, use, about, request, done, missing string) *cobra.Command {
 	why := ""
 	cmd := newCommand(c, use, about, func(ctx context.Context, c *call, args []string) error {
@@ -311,4 +306,33 @@ func newEndCommand(c *call, use, about, request, done, missing string) *cobra.Co
 	})
 	cmd.Flags().StringVar(&why, "why", "", "`TEXT` of the reason, which is kept")
 	return cmd
+}
+
+func outboxCheckCommand(c *call) *cobra.Command {
+	cmd := newCommand(c, "check FILE", "examine an outbox file, without the daemon", runOutboxCheck)
+	takes(cmd, 1, "outbox check wants the outbox file")
+	cmd.ValidArgsFunction = fileNames
+	return cmd
+}
+
+// runOutboxCheck examines a file. It is also what the daemon runs in a process of its own before it opens the outbox.
+func runOutboxCheck(_ context.Context, c *call, args []string) error {
+	r, err := outbox.Check(args[0])
+	if c.json() {
+		r.Problems = append([]string{}, r.Problems...)
+		if printed := printJSON(c.out, r); printed != nil {
+			return printed
+		}
+		return err
+	}
+	if r.Bytes > 0 {
+		fmt.Fprintf(c.out, "%s: %d bytes, %d waiting, %d refused, %s\n", args[0], r.Bytes, r.Records, r.DeadLetters, countText(r.Bad, "problem"))
+	}
+	if r.LostUnknown {
+		fmt.Fprintln(c.out, "  how many records are missing, or were lost in an earlier damage, is not known: the counts are damaged, or were")
+	}
+	for _, p := range r.Problems {
+		fmt.Fprintln(c.out, "  "+p)
+	}
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -80,17 +81,13 @@ func printJSON(w io.Writer, v any) error {
 // beside which nothing can be made.
 func writeFile(path, what string, mode os.FileMode, write func(io.Writer) error) error {
 	old, err := os.Stat(path)
-	name, flags := path, os.O_WRONLY
 	beside := err != nil || old.Mode().IsRegular()
+	var f *os.File
 	if beside {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			path = real
-		}
-		name, flags = fmt.Sprintf("%s.%d.part", path, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL
+		path, f, err = besideFile(path, mode)
+		beside = old == nil || err == nil
 	}
-	f, err := os.OpenFile(name, flags, mode)
-	if beside && old != nil && err != nil {
-		beside = false
+	if !beside {
 		f, err = os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, mode)
 	}
 	if err != nil {
@@ -105,6 +102,29 @@ func writeFile(path, what string, mode os.FileMode, write func(io.Writer) error)
 		return fmt.Errorf("%s to %s: %w", what, path, err)
 	}
 	return nil
+}
+
+// replaceFile puts text in the place of a file, all or nothing, with the rights that it has.
+func replaceFile(path string, text []byte) error {
+	real, f, err := besideFile(path, 0o644)
+	if err != nil {
+		return err
+	}
+	old, err := os.Stat(real)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	_, wrote := f.Write(text)
+	return takePlace(f, real, old, errors.Join(err, wrote))
+}
+
+// besideFile opens a new file for what takes the place of path, or of the file to which that leads.
+func besideFile(path string, mode os.FileMode) (real string, f *os.File, err error) {
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		path = to
+	}
+	f, err = os.OpenFile(fmt.Sprintf("%s.%d.part", path, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	return path, f, err
 }
 
 // takePlace closes a written file and gives it its name, and mode and owner of the old one where there is one; wrote is what went
@@ -211,16 +231,6 @@ func oneLine(text string) string {
 func signedText(v float64, places int) string {
 	scale := math.Pow10(places)
 	return fmt.Sprintf("%+.*f", places, math.Round(v*scale)/scale+0)
-}
-
-// sortedNames are the names of a set, in order.
-func sortedNames[V any](set map[string]V) []string {
-	var names []string
-	for name := range set {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // joinOr is "text or json", or "text, json or csv".

@@ -220,7 +220,7 @@ func (p *ledgerProof) ticketLines(h site, layout string) [][]string {
 		if r.Status != 0 {
 			status = strconv.Itoa(r.Status)
 		}
-		lines = append(lines, []string{r.name(), r.Tank, at(r.Start), at(r.End), r.State, at(r.Answered), status, r.Corr, strings.Join(r.SendingRemarks(), ", ")})
+		lines = append(lines, []string{r.Name(), r.Tank, at(r.Start), at(r.End), r.State, at(r.Answered), status, r.Corr, strings.Join(r.SendingRemarks(), ", ")})
 	}
 	return lines
 }

@@ -1,8 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -61,4 +68,129 @@ func queueRecords(ctx context.Context, c *call, s *queueFlags, make func(*config
 		}
 		return printDeliveries(c, d, all)
 	})
+}
+
+// What a file of records may hold at most.
+const (
+	maxFile    = 4 << 20 // bytes
+	maxRecords = 1000    // each is followed until it is delivered
+)
+
+// readInput reads a file, or standard input for -.
+func readInput(c *call, path string) ([]byte, error) {
+	from := c.in
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("read the records: %w", err)
+		}
+		defer f.Close()
+		from = f
+	}
+	b, err := io.ReadAll(io.LimitReader(from, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the records of %s: %w", path, err)
+	}
+	if len(b) > maxFile {
+		return nil, fmt.Errorf("%s is larger than %d MB; split it", path, maxFile>>20)
+	}
+	return b, nil
+}
+
+// recordsOf reads JSON in the service's own shape, one object or an array of them, and refuses every name that the
+// shape has not.
+func recordsOf[T any](c *call, path string) ([]T, error) {
+	b, err := readInput(c, path)
+	if err != nil {
+		return nil, err
+	}
+	raw := []json.RawMessage{b}
+	if first := bytes.TrimLeft(b, " \t\r\n"); len(first) > 0 && first[0] == '[' {
+		if err := json.Unmarshal(b, &raw); err != nil {
+			return nil, fmt.Errorf("%s is no JSON: %s", path, jsonProblem(b, err))
+		}
+	}
+	if len(raw) == 0 || len(raw) > maxRecords {
+		return nil, fmt.Errorf("%s has %s; want 1 to %d", path, countText(len(raw), "record"), maxRecords)
+	}
+	all := make([]T, len(raw))
+	for i, one := range raw {
+		if err := strictly(one, &all[i]); err != nil {
+			return nil, fmt.Errorf("%s: record %d: %w", path, i+1, err)
+		}
+	}
+	return all, nil
+}
+
+func strictly(raw []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	if name, unknown := unknownField(err); unknown {
+		known := fieldsOf(reflect.TypeOf(into).Elem(), "")
+		words := strings.FieldsFunc(strings.Join(known, "."), func(r rune) bool { return r == '.' })
+		return fmt.Errorf("there is no field %s%s; the fields are %s", name, didYouMean(name, words), strings.Join(known, ", "))
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("%s: a %s stands where %s is wanted", wrong.Field, wrong.Value, shapeOf(wrong.Type))
+	}
+	if err != nil {
+		return errors.New("it is no JSON: " + jsonProblem(raw, err))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the object; write several as [{...}, {...}]")
+	}
+	return nil
+}
+
+// unknownField finds the name in the decoder's complaint, which has no type of its own.
+func unknownField(err error) (string, bool) {
+	if err == nil {
+		return "", false
+	}
+	quoted, ok := strings.CutPrefix(err.Error(), "json: unknown field ")
+	return strings.Trim(quoted, `"`), ok
+}
+
+// jsonProblem says what is wrong with JSON, with the line where it is known.
+func jsonProblem(b []byte, err error) string {
+	syntax, ok := errors.AsType[*json.SyntaxError](err)
+	if !ok {
+		return err.Error()
+	}
+	before := b[:min(int(syntax.Offset), len(b))]
+	return fmt.Sprintf("line %d: %v", 1+bytes.Count(before, []byte("\n")), err)
+}
+
+// fieldsOf names the members that a shape has, those of inner objects with their path.
+func fieldsOf(t reflect.Type, before string) []string {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	var names []string
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		inner := fieldsOf(t.Field(i).Type, before+name+".")
+		if inner == nil {
+			inner = []string{before + name}
+		}
+		names = append(names, inner...)
+	}
+	return names
+}
+
+// shapeOf says what a Go type wants in JSON.
+func shapeOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a text"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "a list"
+	}
+	return "an object"
 }

@@ -112,7 +112,6 @@ func newReadings(out io.Writer, c *call, h site) *readingPrinter {
 	return r
 }
 
-// print prints one reading.
 func (r *readingPrinter) print(s control.PointReading) error {
 	r.bad = r.bad || s.Quality != "good"
 	if r.see != nil {

@@ -112,15 +112,12 @@ func (d *daemon) storeLinkUsage(count []byte) {
 	}
 }
 
-// recorderDir is the recorder's place in the store.
-func recorderDir(cfg *config.Config) string { return filepath.Join(cfg.Store.Path, "recorder") }
-
 // openRecorder takes up the recorder of the store; nil when no readings are kept.
 func openRecorder(cfg *config.Config) (*recorder.Ring, error) {
 	if cfg.Recorder.MaxBytes == 0 {
 		return nil, nil
 	}
-	return recorder.Open(recorderDir(cfg), recorder.Options{
+	return recorder.Open(filepath.Join(cfg.Store.Path, "recorder"), recorder.Options{
 		MaxBytes: int64(cfg.Recorder.MaxBytes), Days: cfg.Recorder.Days, Refuge: refugeFile(cfg.Store.Path),
 	})
 }

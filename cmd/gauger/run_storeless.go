@@ -194,12 +194,10 @@ type refusingHost struct {
 	why error
 }
 
-// Emit implements collectors.Host.
 func (r refusingHost) Emit(context.Context, []collectors.Reading) error {
 	return fmt.Errorf("nothing can be stored: %w", r.why)
 }
 
-// Refuse implements collectors.Host.
 func (r refusingHost) Refuse(context.Context, []collectors.Refusal) error {
 	return fmt.Errorf("nothing can be stored: %w", r.why)
 }

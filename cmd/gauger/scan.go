@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"gauger/collectors/modbus"
 	"gauger/collectors/modbus/line"
@@ -113,7 +117,6 @@ func scanCommand(c *call) *cobra.Command {
 	return cmd
 }
 
-// run asks which unit ids answer on a line.
 func (o *scanOptions) run(ctx context.Context, c *call, args []string) error {
 	o.request.URL = args[0]
 	var err error
@@ -196,7 +199,7 @@ func (p *progress) blindSpots(damaged bool) []string {
 		p.asks.Timeout, max(time.Second, 3*p.asks.Timeout), p.asks.Table, other)}
 	repair := "What answered damaged is there: set its baud rate and parity, or give one of two units another id."
 	switch {
-	case !serialURL(p.asks.URL):
+	case !modbus.Device{URL: p.asks.URL}.SerialLine():
 		words = append(words,
 			"Behind a gateway its own serial settings and time-out count.",
 			"A device that has no units behind it may answer to every id, or to 0 or 255 alone (--units 0,255).")
@@ -211,9 +214,6 @@ func (p *progress) blindSpots(damaged bool) []string {
 	}
 	return words
 }
-
-// serialURL says whether answers come over a serial line.
-func serialURL(url string) bool { return modbus.Device{URL: url}.SerialLine() }
 
 // parseUnits reads 1-20,40.
 func parseUnits(text string) ([]int, error) {
@@ -233,4 +233,107 @@ func parseUnits(text string) ([]int, error) {
 		}
 	}
 	return ids, nil
+}
+
+// progress tells a person how far the search is: on a terminal in one line that is written again and again, else in
+// a line every few seconds. What answers is told at once.
+type progress struct {
+	mu       sync.Mutex
+	out      io.Writer
+	terminal io.Writer // out without a look at what is written; nil: it is no terminal
+	asks     scanRequest
+	urls     []string
+	all      int // requests
+	most     time.Duration
+	began    time.Time
+	told     time.Time
+	found    []unitFound
+}
+
+// progressEvery between two lines of progress where there is no terminal.
+const progressEvery = 5 * time.Second
+
+func newProgress(c *call, a scanRequest, urls []string) *progress {
+	p := &progress{out: c.err, asks: a, urls: urls, all: len(urls) * len(a.Units)}
+	for _, url := range urls {
+		p.most += a.search().MaxDuration(url)
+	}
+	if l, ok := c.err.(*unsteered); ok {
+		if file, ok := l.to.(*os.File); ok {
+			if _, err := unix.IoctlGetTermios(int(file.Fd()), unix.TCGETS); err == nil {
+				p.terminal = file
+			}
+		}
+	}
+	return p
+}
+
+func (p *progress) begin() {
+	p.began = time.Now()
+	p.told = p.began
+	where := p.asks.URL
+	if len(p.urls) > 1 {
+		where += fmt.Sprintf(" at %d settings", len(p.urls))
+	}
+	fmt.Fprintf(p.out, "asking %s on %s; at most %s\n", countText(len(p.asks.Units), "unit"), where, rounded(p.most))
+}
+
+// unitDone takes what one unit did.
+func (p *progress) unitDone(f unitFound) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.found = append(p.found, f)
+	if f.Answers || f.Damaged {
+		p.wipe()
+		what := "answers"
+		if f.Damaged {
+			what = "answers damaged"
+		}
+		fmt.Fprintf(p.out, "unit %d %s%s\n", f.Unit, what, p.settingText(f))
+	}
+	now := time.Now()
+	switch {
+	case p.terminal != nil:
+		p.wipe()
+		fmt.Fprint(p.out, p.text(f, now))
+	case now.Sub(p.told) >= progressEvery:
+		p.told = now
+		fmt.Fprintln(p.out, p.text(f, now))
+	}
+	return nil
+}
+
+// text says where the search is, and how long it still takes if it goes on as it went until now.
+func (p *progress) text(f unitFound, now time.Time) string {
+	done := len(p.found)
+	left := time.Duration(float64(now.Sub(p.began)) / float64(done) * float64(p.all-done))
+	return fmt.Sprintf("%d of %d%s, unit %d, about %s still", done, p.all, p.settingText(f), f.Unit, rounded(left))
+}
+
+// settingText names the setting, where there are several.
+func (p *progress) settingText(f unitFound) string {
+	if len(p.urls) < 2 {
+		return ""
+	}
+	_, query, _ := strings.Cut(f.URL, "?")
+	return " at " + strings.ReplaceAll(query, "&", " ")
+}
+
+func rounded(d time.Duration) time.Duration {
+	if d < time.Second {
+		return max(d.Round(100*time.Millisecond), 100*time.Millisecond)
+	}
+	return d.Round(time.Second)
+}
+
+func (p *progress) clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.wipe()
+}
+
+func (p *progress) wipe() {
+	if p.terminal != nil {
+		fmt.Fprint(p.terminal, "\r\033[K")
+	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -65,11 +66,6 @@ func (h site) barrels(id string, open, closing float64) (bbl float64, ok bool) {
 	return full - left, err1 == nil && err2 == nil
 }
 
-// hasTank says whether a configuration has the tank.
-func hasTank(cfg *config.Config, id string) bool {
-	return slices.ContainsFunc(cfg.Tanks, func(t config.Tank) bool { return t.ID == id })
-}
-
 // checkPoints refuses names that no point has. Without a configuration nobody can say.
 func (h site) checkPoints(names []string) error {
 	if h.cfg == nil {
@@ -84,7 +80,7 @@ func (h site) checkPoints(names []string) error {
 	}
 	for _, name := range names {
 		if !all[name] {
-			points := sortedNames(all)
+			points := slices.Sorted(maps.Keys(all))
 			return usageError{fmt.Sprintf("there is no point %q%s; the points are %s", name, didYouMean(name, points), strings.Join(points, ", "))}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,7 +121,6 @@ func (p *statusPage) shown(n, most int) (first, left int) {
 	return most, n - most
 }
 
-// write writes the page into its table.
 func (p *statusPage) write() {
 	about := fmt.Sprintf("%s (%s), %s here", p.s.Site, p.s.ID, timeText(p.s.Now, p.zone))
 	if p.s.Daemon {
@@ -353,13 +353,13 @@ func (p *statusPage) modbusLines() {
 // outbox shows each stream's ledger, and what holds up what waits in it.
 func (p *statusPage) outbox() {
 	p.printf("\nOUTBOX\tACCEPTED\t= DELIVERED\t+ WAITING\t+ REFUSED\t+ GAVE WAY\t+ DROPPED\t+ LOST")
-	for _, name := range sortedNames(p.s.Streams) {
+	for _, name := range slices.Sorted(maps.Keys(p.s.Streams)) {
 		p.printf("%s\t%s", control.StreamName(name), countsRow(control.Tally(p.s.Streams[name])))
 	}
 	if !p.s.Daemon {
 		return // the first line says why nothing leaves
 	}
-	for _, name := range sortedNames(p.s.Drains) {
+	for _, name := range slices.Sorted(maps.Keys(p.s.Drains)) {
 		d := p.s.Drains[name]
 		if d.Why != "" {
 			p.printf("%s wait\t%s", name, d.Why)

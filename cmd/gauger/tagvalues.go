@@ -56,14 +56,6 @@ type saveValuesOptions struct {
 	read             func(c *call, path string) ([]wellSets, error) // of a file in the service's shape
 }
 
-func tagValuesSaveCommand(c *call) *cobra.Command {
-	return newSaveValuesCommand(c, "save tag values of a well", ledger.TagValues, readTagValues)
-}
-
-func targetsSaveCommand(c *call) *cobra.Command {
-	return newSaveValuesCommand(c, "save production targets of a well", ledger.Targets, readTargets)
-}
-
 func newSaveValuesCommand(c *call, about, stream string, read func(c *call, path string) ([]wellSets, error)) *cobra.Command {
 	o := &saveValuesOptions{stream: stream, read: read}
 	cmd := newCommand(c, "save WELL", about, o.run)
@@ -133,7 +125,6 @@ func oneValue(well, code, figure, at string) ([]wellSets, error) {
 	return []wellSets{{well, []valueSet{{code, []value{{&v, cmp.Or(at, "now")}}}}}}, nil
 }
 
-// valueRecords makes a record of each set.
 func valueRecords(c *call, cfg *config.Config, stream, well string, all []wellSets) ([]outgoingRecord, error) {
 	var records []outgoingRecord
 	for _, w := range all {

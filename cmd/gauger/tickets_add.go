@@ -134,7 +134,6 @@ func ticketsAddCommand(c *call) *cobra.Command {
 	return cmd
 }
 
-// run queues tickets that a person writes.
 func (o *ticketsAddOptions) run(ctx context.Context, c *call, args []string) error {
 	switch {
 	case len(args) > 0:
@@ -218,7 +217,6 @@ func queuedBefore(numbers []string) string {
 	return "; queued before that: " + strings.Join(numbers, ", ")
 }
 
-// ticketDeliveries finds the records of tickets.
 func (d *connection) ticketDeliveries(ctx context.Context, numbers []string) ([]sentRecord, error) {
 	var known []ledger.TicketRecord
 	if err := d.request(ctx, "tickets.list", control.None{}, &known); err != nil {

@@ -68,7 +68,6 @@ func (c *chart) dotsPerCharacter() (across, down int) {
 	return 2, 4
 }
 
-// render is the chart, ready to print.
 func (c *chart) render() []string {
 	c.draw()
 	var out []string

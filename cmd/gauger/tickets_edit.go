@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"gauger/agent/control"
 	"gauger/agent/ledger"
-
-	"github.com/spf13/cobra"
 )
 
 // editFlags name the fields of a held ticket that a person may change.
@@ -112,7 +112,6 @@ func ticketsHoldCommand(c *call) *cobra.Command {
 	return cmd
 }
 
-// run keeps a held ticket from leaving.
 func (o *ticketsHoldOptions) run(ctx context.Context, c *call, args []string) error {
 	switch {
 	case len(args) != 1:
@@ -160,10 +159,10 @@ func (d *connection) heldNumber(ctx context.Context, given string) (string, erro
 	var held []string
 	for _, b := range all {
 		if strings.EqualFold(b.Number, given) || strings.EqualFold(b.Handle, given) && b.Handle != "" {
-			return ticketName(b), nil
+			return b.Name(), nil
 		}
 		if b.Ticket == nil && b.Rejected == "" {
-			held = append(held, ticketName(b))
+			held = append(held, b.Name())
 		}
 	}
 	hint := didYouMean(given, held)
@@ -171,14 +170,6 @@ func (d *connection) heldNumber(ctx context.Context, given string) (string, erro
 		hint = " (held: " + strings.Join(held, ", ") + ")"
 	}
 	return "", fmt.Errorf("%w among those held: %s%s; `gauger tickets list` shows them all", ledger.ErrNoTicket, given, hint)
-}
-
-// ticketName is a ticket's number, or what it is called until it has one.
-func ticketName(b ledger.TicketRecord) string {
-	if b.Number == "" {
-		return b.Handle
-	}
-	return b.Number
 }
 
 // editLines tell of people's edits and holds, and of what was learned after the ticket had left.
@@ -194,4 +185,77 @@ func (r *ticketRow) editLines(h site) [][2]string {
 		lines = append(lines, [2]string{"learned later", fmt.Sprintf("%s (%s); the ticket stays as it was sent", f.Note, timeText(f.At, h.zone()))})
 	}
 	return lines
+}
+
+type ticketsReleaseOptions struct {
+	wait waitOptions
+}
+
+func ticketsReleaseCommand(c *call) *cobra.Command {
+	o := &ticketsReleaseOptions{}
+	cmd := newCommand(c, "release NUMBER", "let a held ticket go", o.run)
+	takes(cmd, 1, "tickets release wants the number of a held ticket; `gauger tickets list` shows them")
+	addWaitFlags(cmd.Flags(), &o.wait)
+	return cmd
+}
+
+func (o *ticketsReleaseOptions) run(ctx context.Context, c *call, args []string) error {
+	return withConnection(c, func(d *connection) error {
+		number, err := d.heldNumber(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		args = []string{number}
+		if err := d.request(ctx, "tickets.release", control.TicketArgs{Number: number}, nil); err != nil {
+			return err
+		}
+		queued, err := d.ticketDeliveries(ctx, args)
+		if err != nil { // it is marked, but has not become a record yet
+			_, err = fmt.Fprintf(c.out, "released: %s; it leaves as soon as gauger runs and the box's clock can be believed\n", args[0])
+			return err
+		}
+		if err := d.awaitDelivery(ctx, queued, o.wait); err != nil {
+			return err
+		}
+		return printDeliveries(c, d, queued)
+	})
+}
+
+type ticketsRejectOptions struct {
+	why  string
+	left bool
+}
+
+func ticketsRejectCommand(c *call) *cobra.Command {
+	o := &ticketsRejectOptions{}
+	cmd := newCommand(c, "reject NUMBER --why TEXT", "forget a held ticket, with an event", o.run)
+	cmd.Flags().StringVar(&o.why, "why", "", "`TEXT` of the reason, which is kept")
+	cmd.Flags().BoolVar(&o.left, "left", false, "void one that has left: the service keeps it, gauger counts it no more")
+	return cmd
+}
+
+// run forgets a held ticket; the reason is kept, and goes to the service as an event.
+func (o *ticketsRejectOptions) run(ctx context.Context, c *call, args []string) error {
+	switch {
+	case len(args) != 1:
+		return usageError{"tickets reject wants the number of a held ticket; `gauger tickets list` shows them"}
+	case strings.TrimSpace(o.why) == "":
+		return usageError{"say why with --why: a rejected ticket never leaves, and the reason is kept"}
+	}
+	return withConnection(c, func(d *connection) error {
+		number, err := d.heldNumber(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		if err := d.request(ctx, "tickets.reject", control.TicketArgs{Number: number, Why: o.why, Left: o.left}, nil); err != nil {
+			return err
+		}
+		if c.json() {
+			return printJSON(c.out, map[string]string{"number": number, "state": "rejected"})
+		}
+		if _, err = fmt.Fprintf(c.out, "rejected: %s\n", number); err != nil || !o.left {
+			return err
+		}
+		return voidedText(c, number)
+	})
 }

@@ -136,7 +136,7 @@ func covers(from, to, at time.Time) bool {
 func (a *timeAnswer) ticket(b *ledger.TicketRecord) []string {
 	for i := range a.rows {
 		if r := &a.rows[i]; r.Number == b.Number && r.Tank == b.Tank && r.Start.Equal(b.Start) {
-			return append([]string{"It is " + r.name() + "."}, r.sentences(a.h)...)
+			return append([]string{"It is " + r.Name() + "."}, r.sentences(a.h)...)
 		}
 	}
 	return []string{fmt.Sprintf("It is %s; `gauger tickets show` tells of it.", b.Number)} // it came while we asked

@@ -74,7 +74,7 @@ func (o *ticketsMatchOptions) run(ctx context.Context, c *call, args []string) e
 		if err != nil {
 			return err
 		}
-		o.request.Number = row.name()
+		o.request.Number = row.Name()
 		var got ledger.MatchResult
 		if err := d.request(ctx, "tickets.match", o.request, &got); err != nil {
 			return err

@@ -1,11 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+
+	"gauger/agent/ledger"
+	"gauger/agent/tank"
 )
 
 type ticketsShowOptions struct {
@@ -45,4 +51,264 @@ func (o *ticketsShowOptions) run(ctx context.Context, c *call, args []string) er
 		_, err = fmt.Fprintln(c.out, "\n"+strings.Join(drawing.render(), "\n"))
 	}
 	return err
+}
+
+// sheet is a ticket's evidence, name and figure, in the order of a paper run ticket.
+type sheet [][2]string
+
+func (s *sheet) add(name, format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); text != "" {
+		*s = append(*s, [2]string{name, text})
+	}
+}
+
+func (r *ticketRow) evidence(h site) sheet {
+	at := func(t time.Time) string { return t.In(h.zone()).Format("2006-01-02 15:04:05 MST") }
+	b := r.sentBody()
+	var s sheet
+	s.add("number", "%s", r.Name())
+	s.add("state", "%s", r.stateText(h))
+	s.add("tank", "%s", r.Tank)
+	s.add("purchaser", "%s", r.purchaser(h))
+	r.addTimes(&s, h, at)
+	s.add("production day", "%s", r.Day)
+	r.addGauges(&s, h)
+	if r.Volumes != nil {
+		addVolumes(&s, r.Volumes)
+	}
+	if r.Load != nil {
+		addMeasured(&s, r.Load)
+	}
+	s.add("seal off", "%s", b.SealOff)
+	s.add("seal on", "%s", b.SealOn)
+	s = append(s, r.editLines(h)...)
+	r.addPeople(&s, at)
+	s.add("comments", "%s", b.Comments)
+	s.add("as sent", "%s", string(r.Ticket))
+	r.addReceipt(&s, at)
+	return s
+}
+
+// addTimes adds start and end, which are estimates where no reading shows them.
+func (r *ticketRow) addTimes(s *sheet, h site, at func(time.Time) string) {
+	if r.Load == nil || r.Load.Hidden() == nil {
+		s.add("start", "%s", at(r.Start))
+		s.add("end", "%s", at(r.End))
+		return
+	}
+	about := func(t time.Time) string { return "about " + t.In(h.zone()).Format("2006-01-02 15:04 MST") }
+	s.add("start", "%s", about(r.Start))
+	s.add("end", "%s", about(r.End))
+	s.add("not seen", "no reading came inside; all of it was %s", bounds(r.Load.Hidden(), h.zone()))
+}
+
+// addGauges adds the two levels, and the barrels by the tank's table.
+func (r *ticketRow) addGauges(s *sheet, h site) {
+	g := r.figures(h)
+	if g.open == nil {
+		return
+	}
+	open, closing := feetAndInches(*g.open), feetAndInches(*g.closing)
+	if r.Volumes != nil && r.Volumes.OpenBbl > 0 {
+		open, closing = fmt.Sprintf("%s, %.2f bbl", open, r.Volumes.OpenBbl), fmt.Sprintf("%s, %.2f bbl", closing, r.Volumes.CloseBbl)
+	}
+	s.add("opening gauge", "%s", open)
+	s.add("closing gauge", "%s", closing)
+	if r.Load != nil {
+		least := ""
+		if r.Load.Least() != "" {
+			least = "at least "
+		}
+		s.add("by gauge", "%s%.2f bbl, %s, by the %s", least, r.Load.GaugeBbl, errorText(r.Load), tableName(r.Load.Table))
+		return
+	}
+	if g.bbl != nil {
+		s.add("by gauge", "%.2f bbl", *g.bbl)
+	}
+}
+
+// errorText claims no more of a volume's error than was computed.
+func errorText(l *tank.Load) string {
+	switch {
+	case l.ErrorBbl <= 0:
+		return "its error is not known"
+	case l.ErrorBbl < 0.1:
+		return "give or take less than 0.1"
+	}
+	return fmt.Sprintf("give or take %.1f", l.ErrorBbl)
+}
+
+// addVolumes adds the chain from the gauges to barrels at 60 degrees.
+func addVolumes(s *sheet, v *ledger.Volumes) {
+	if v.OpenWaterBbl+v.CloseWaterBbl > 0 {
+		s.add("free water", "%.2f bbl at the opening, %.2f bbl at the closing", v.OpenWaterBbl, v.CloseWaterBbl)
+	}
+	if v.OpenDegF != nil {
+		s.add("temperature", "%.1f degF at the opening, %.1f degF at the closing", *v.OpenDegF, *v.CloseDegF)
+	}
+	if v.API60 != nil {
+		s.add("gravity", "%.4f specific, %.1f API, at 60 degF", *v.Gravity, *v.API60)
+	}
+	if v.BSW != nil {
+		s.add("BS&W", "%s %%", strconv.FormatFloat(*v.BSW, 'f', -1, 64))
+	}
+	if v.OpenCTL != nil {
+		s.add("CTL", "%.5f at the opening, %.5f at the closing (API MPMS 11.1)", *v.OpenCTL, *v.CloseCTL)
+	}
+	missing := strings.Join(v.Missing, ", ")
+	switch {
+	case v.GrossBbl == nil:
+		s.add("gross and net", "no %s, so not computed", missing)
+	case v.NetBbl == nil:
+		s.add("gross", "%.2f bbl at 60 degF", *v.GrossBbl)
+		s.add("net", "no %s, so not computed", missing)
+	default:
+		s.add("gross", "%.2f bbl at 60 degF", *v.GrossBbl)
+		s.add("net", "%.2f bbl at 60 degF", *v.NetBbl)
+	}
+	for _, n := range v.Notes {
+		s.add("", "%s", n)
+	}
+}
+
+// addMeasured adds what gauger saw of a load beside its gauges.
+func addMeasured(s *sheet, l *tank.Load) {
+	if l.Hidden() == nil || l.InflowBbl >= 0.05 {
+		s.add("flowed in meanwhile", "%s", inflowText(l))
+	} else {
+		s.add("flowed in meanwhile", "not known")
+	}
+	s.add("removed", "%.1f bbl", l.RemovedBbl)
+	if l.Hidden() != nil {
+		s.add("rate", "not known")
+		s.add("parts", "not known")
+	} else {
+		s.add("rate", "%.1f bbl/min", l.Rate)
+		s.add("parts", "%d", l.Parts)
+	}
+	s.add("readings", "%d", l.Samples)
+	if l.Gap >= notableGap {
+		s.add("longest gap", "%s", spokenDuration(l.Gap))
+	}
+	if l.Group != "" {
+		s.add("group", "%s, %.1f bbl together", l.Group, l.GroupBbl)
+	}
+	for _, x := range []struct {
+		name            string
+		opening, closes *float64
+	}{{"top thermometer", l.TopTemperature, l.ClosingTop}, {"bottom thermometer", l.BottomTemperature, l.ClosingBottom}} {
+		if x.opening != nil {
+			s.add(x.name, "%s", temperatureText(x.opening, x.closes))
+		}
+	}
+	s.add("confidence", "%.2f", min(l.Confidence, 0.99))
+	s.add("needs review", "%s", strings.Join(l.Review, ", "))
+	s.add("remarks", "%s", strings.Join(l.Remarks, ", "))
+}
+
+// notableGap is the shortest silence inside a load that is worth a word.
+const notableGap = 5 * time.Minute
+
+// temperatureText is a temperature that was measured at the opening, and at the closing where it was.
+func temperatureText(opening, closing *float64) string {
+	if closing == nil {
+		return fmt.Sprintf("%.1f degF at the opening", *opening)
+	}
+	return fmt.Sprintf("%.1f degF at the opening, %.1f degF at the closing", *opening, *closing)
+}
+
+// inflowText tells of the oil that came while the tank was hauled.
+func inflowText(l *tank.Load) string {
+	switch {
+	case l.InflowUnknown:
+		return "not known"
+	case l.InflowBbl < 0.05:
+		return "none that could be seen"
+	}
+	return fmt.Sprintf("%.1f bbl", l.InflowBbl)
+}
+
+// addPeople adds who wrote, released, rejected or matched the ticket.
+func (r *ticketRow) addPeople(s *sheet, at func(time.Time) string) {
+	if r.Person != "" {
+		did := "released by"
+		if r.Load == nil {
+			did = "written by"
+		}
+		s.add(did, "%s", r.Person)
+	}
+	s.add("entered anyway", "%s", r.Anyway)
+	s.add("rejected by", "%s", r.Rejected)
+	s.add("void, by", "%s", r.Voided)
+	for _, m := range r.Matches {
+		by := m.Person
+		if m.By != "" {
+			by += " for " + m.By
+		}
+		text := fmt.Sprintf("%s, %.2f bbl %s, recorded by %s on %s", m.Hauler, m.Bbl, basisOf(m.Basis, m.Metered), by, at(m.At))
+		if x := m.Removed; x != nil {
+			text += fmt.Sprintf("; taken back by %s on %s%s", x.Person, at(x.At), reasonSuffix(x.Why))
+		}
+		s.add("truck's ticket", "%s", text)
+	}
+	if d := r.Hauled; d != nil {
+		s.add("difference", "%s", differenceOf(d, r.Load))
+	}
+}
+
+// reasonSuffix is a reason that somebody gave, behind what was done.
+func reasonSuffix(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + why
+}
+
+// addReceipt adds the service's answer.
+func (r *ticketRow) addReceipt(s *sheet, at func(time.Time) string) {
+	s.add("unclear", "%s", r.Unclear.Text(at))
+	if r.Status == 0 {
+		return
+	}
+	text := fmt.Sprintf("status %d", r.Status)
+	if r.Corr != "" {
+		text += ", correlation id " + r.Corr
+	}
+	if !r.Answered.IsZero() {
+		text += ", " + at(r.Answered)
+	}
+	s.add("receipt", "%s", text)
+}
+
+// purchaser is who buys, as the ticket says, or as it will say.
+func (r *ticketRow) purchaser(h site) string {
+	b := r.sentBody()
+	for _, e := range r.Edits {
+		if e.Field == "purchaser" {
+			b.Purchaser = e.New
+		}
+	}
+	t := h.tank(r.Tank)
+	if t == nil {
+		return b.Purchaser
+	}
+	return cmp.Or(b.Purchaser, t.Purchaser)
+}
+
+// feetAndInches is a level as a gauger writes it, and in inches.
+func feetAndInches(inches float64) string {
+	return fmt.Sprintf("%s (%.2f in)", gaugeText(inches), inches)
+}
+
+// tableName says which table made barrels of inches.
+func tableName(name string) string {
+	if name == "geometry" {
+		return "tank's diameter (there is no strapping table)"
+	}
+	return "strapping table"
+}
+
+// stateText is the state of a ticket and what comes next.
+func (r *ticketRow) stateText(h site) string {
+	return r.StateText(h.cfg != nil && h.cfg.Tickets.Review == "hold", func(t time.Time) string { return timeText(t, h.zone()) })
 }

@@ -106,7 +106,6 @@ func siteTimes(zone *time.Location) *moments { return &moments{zone: zone, now: 
 // timeWindow of the flags --from and --to.
 type timeWindow struct{ from, to *string }
 
-// read reads them.
 func (s timeWindow) read(c *call, points []string) (control.ReadingsArgs, error) {
 	var w control.ReadingsArgs
 	for _, p := range points {
@@ -175,7 +174,6 @@ type backtestRange struct {
 	tank     string
 }
 
-// contains says whether a time of a tank lies in the range.
 func (c backtestRange) contains(tank string, from, to time.Time) bool {
 	return (c.tank == "" || c.tank == tank) && (c.from.IsZero() || !to.Before(c.from)) && (c.to.IsZero() || !from.After(c.to))
 }
@@ -193,7 +191,7 @@ func addRangeFlags(f *pflag.FlagSet) func(cfg *config.Config) (backtestRange, er
 			return c, times.err
 		case !c.from.IsZero() && !c.to.IsZero() && !c.from.Before(c.to):
 			return c, usageError{"--to must be later than --from"}
-		case *id != "" && !hasTank(cfg, *id):
+		case *id != "" && site{cfg}.tank(*id) == nil:
 			var ids []string
 			for _, t := range cfg.Tanks {
 				ids = append(ids, t.ID)
