@@ -50,7 +50,7 @@ func TestTwoDaysWithoutTheServiceLoseNothing(t *testing.T) {
 		service := &cloudtest.Service{PrimaryKey: "primary-key-value", SecondaryKey: "secondary-key-value"}
 		table := tank.Cylinder(144, 240)
 		site := ledger.Site{
-			Name: "test", ID: "TEST", Object: ledgertest.GUID, Zone: time.UTC, Wire: cloud.DefaultWire(),
+			Name: "test", ID: "TEST", Object: ledgertest.GUID, Zone: time.UTC, Wire: cloud.DefaultWire(), Hold: 45 * time.Minute,
 			Tanks: []ledger.Tank{{
 				Tank:  tank.Tank{ID: "TK-1", Height: 240, Table: table, Every: 10 * time.Second, Loads: tank.DefaultLoads()},
 				Level: "plc/level", Purchaser: "Acme",

@@ -120,7 +120,7 @@ func (l *longLife) begin(t *testing.T, ctx context.Context, path string) <-chan 
 	t.Helper()
 	top := 238.0
 	site := ledger.Site{
-		Name: "weeks", ID: "WEEKS", Object: ledgertest.GUID, ObjectType: "Device", Zone: time.UTC, Wire: cloud.DefaultWire(),
+		Name: "weeks", ID: "WEEKS", Object: ledgertest.GUID, ObjectType: "Device", Zone: time.UTC, Wire: cloud.DefaultWire(), Hold: 45 * time.Minute,
 		Tanks: []ledger.Tank{{
 			Tank:  tank.Tank{ID: "TK-1", Height: 240, Table: tank.Cylinder(144, 240), Every: 2 * time.Minute, Loads: tank.DefaultLoads()},
 			Level: "plc/level", Purchaser: "Acme",

@@ -89,8 +89,8 @@ func (c *checker) checkLoads() {
 			c.problemf(path+".speed", "%g, while the site's is %g; the site has one clock: set speed under the top-level loads alone", t.Loads.Speed, c.cfg.Loads.Speed)
 		}
 	}
-	if c.cfg.Tickets.Hold < 0 {
-		c.problemf("tickets.hold", "%s is negative; write 0s for tickets that leave as soon as they are listed", shortDuration(c.cfg.Tickets.Hold))
+	if least := c.cfg.leastHold(); c.given("tickets.hold") && c.cfg.Tickets.Hold < least {
+		c.problemf("tickets.hold", "%s is shorter than the detector's confirm; write at least %s, or shorten loads.confirm", shortDuration(c.cfg.Tickets.Hold), shortDuration(least))
 	}
 }
 

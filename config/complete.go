@@ -11,12 +11,15 @@ import (
 	"gauger/collectors"
 )
 
-// complete fills in what follows from other keys: file names, inherited objects, client ids, and how a
+// complete fills in what follows from other keys: file names, inherited objects, the hold, client ids, and how a
 // tank's level is read on a serial line.
 func (c *Config) complete(dir string) {
 	c.resolveFiles(dir)
 	c.inherit()
 	c.Service.Wire.Zone = c.Zone
+	if c.Tickets.Hold == 0 {
+		c.Tickets.Hold = c.leastHold()
+	}
 	if c.Link.Rate == rateByPlace {
 		c.Link.Rate = 0
 		if c.remote() {
@@ -127,4 +130,22 @@ func inchesApart(table tank.Table, l tank.Loads, apart time.Duration) float64 {
 func (c *Config) remote() bool {
 	u, err := url.Parse(c.Service.URL)
 	return err == nil && u.Host != "" && !cloud.Loopback(u.Hostname())
+}
+
+// leastHold is the longest time that the detector itself needs after the end of a load. In a demonstration it is
+// counted on the wall's clock, so that a hold in the site's time passes as well as one in the wall's.
+func (c *Config) leastHold() time.Duration {
+	confirm := func(l tank.Loads) time.Duration {
+		if l.Speed <= 0 {
+			return l.Confirm
+		}
+		return time.Duration(float64(l.Confirm) / l.Speed)
+	}
+	least := confirm(c.Loads)
+	for i, t := range c.Tanks {
+		if d := confirm(t.Loads); i == 0 || d > least {
+			least = d
+		}
+	}
+	return least
 }

@@ -162,7 +162,7 @@ type Link struct {
 
 // Tickets says when a run ticket leaves.
 type Tickets struct {
-	Hold   time.Duration `yaml:"hold" doc:"how long a ticket is there for people to edit, hold or reject before it is sent: from when it is first listed, which is the detector's confirm after the end of the load. Default 5m"`
+	Hold   time.Duration `yaml:"hold" doc:"time after the end of a load before its ticket is sent, at least the detector's confirm. Default: confirm"`
 	Review string        `yaml:"review" words:"send hold" doc:"send: doubtful tickets leave, marked; hold: they wait until a person releases them. Default send"`
 }
 
@@ -267,7 +267,7 @@ func defaultConfig() Config {
 			Refused: Refused{Messages: 2000, Bytes: 4e6, Day: 5e6}, Receipts: Receipts{Days: 62, MaxBytes: 16 << 20}},
 		Recorder: Recorder{MaxBytes: 64 << 20, Days: 30},
 		Link:     Link{Rate: rateByPlace},
-		Tickets:  Tickets{Hold: 5 * time.Minute, Review: "send"},
+		Tickets:  Tickets{Review: "send"},
 		Book:     Book{LossLimit: 0.8},
 		Loads:    tank.DefaultLoads(),
 		Log:      Log{Level: "info"},

@@ -81,8 +81,8 @@ func TestASpedUpDemonstrationLoads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cfg.Tickets.Hold != 5*time.Minute || cfg.Tanks[1].Loads.Speed != 60 {
-		t.Errorf("hold %s, speed %g", cfg.Tickets.Hold, cfg.Tanks[1].Loads.Speed)
+	if cfg.Tickets.Hold != 45*time.Second || cfg.Tanks[1].Loads.Speed != 60 {
+		t.Errorf("hold %s, want the 45m of confirm in a sixtieth of the time; speed %g", cfg.Tickets.Hold, cfg.Tanks[1].Loads.Speed)
 	}
 }
 

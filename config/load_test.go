@@ -87,8 +87,11 @@ func TestObjectsAreInherited(t *testing.T) {
 
 func TestDefaultsAndWhatFollowsFromOtherKeys(t *testing.T) {
 	cfg := edited(t, "tickets: {hold: 45m, review: send}", "link: {rate: off}")
-	if cfg.Tickets != (Tickets{5 * time.Minute, "send"}) || cfg.Link.Rate != 0 || cfg.Store.MaxBytes != 64<<20 {
+	if cfg.Tickets != (Tickets{45 * time.Minute, "send"}) || cfg.Link.Rate != 0 || cfg.Store.MaxBytes != 64<<20 {
 		t.Errorf("tickets %+v, link %+v, store %+v", cfg.Tickets, cfg.Link, cfg.Store)
+	}
+	if got := edited(t, "tickets: {hold: 45m, review: send}\nloads: {min_load: 20}", "loads: {confirm: 1h}").Tickets.Hold; got != time.Hour {
+		t.Errorf("hold follows confirm: got %s, want 1h", got)
 	}
 	if cfg.Zone.String() != "America/Chicago" || cfg.Service.Wire.Zone != cfg.Zone || time.Duration(cfg.ProductionDay) != 7*time.Hour {
 		t.Errorf("zone %v, wire's %v, production day %v", cfg.Zone, cfg.Service.Wire.Zone, cfg.ProductionDay)

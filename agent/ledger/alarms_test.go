@@ -100,7 +100,7 @@ func TestSilenceAndBadReadingsAreEvents(t *testing.T) {
 
 func TestAHeldTicketWaitsForItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, func(s *Site) { s.Hold = 75 * time.Minute })
+		b := newBench(t, func(s *Site) { s.Hold = 2 * time.Hour })
 		b.haul(time.Hour)
 		if got := len(b.bodies(Tickets)); got != 0 {
 			t.Fatal("the ticket left before its time")

@@ -39,7 +39,7 @@ func newBench(t *testing.T, change func(*Site)) *bench {
 	t.Helper()
 	site := Site{
 		Name: "test", ID: "TEST", Object: guid, ObjectType: "Device", Zone: time.UTC, ProductionDay: 7 * time.Hour,
-		Wire: cloud.DefaultWire(),
+		Hold: 45 * time.Minute, Wire: cloud.DefaultWire(),
 		Tanks: []Tank{{
 			Tank:  tank.Tank{ID: "TK-1", Height: 240, Table: tank.Cylinder(144, 240), Every: 10 * time.Second, Loads: tank.DefaultLoads()},
 			Level: "plc/level", Purchaser: "Acme",

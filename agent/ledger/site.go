@@ -33,7 +33,7 @@ type Site struct {
 	Rules              []Rule
 	Values             []Value
 	Linger             time.Duration // polled values wait so long for others to share a commit with; 0: they do not
-	Hold               time.Duration // how long a ticket is there for people before it leaves
+	Hold               time.Duration // total time after the end of a load before its ticket leaves
 	LossLimit          float64       // barrels a day that may be unexplained in the tank book
 	HoldDoubtful       bool          // a doubtful ticket waits for a person
 	Wire               cloud.Wire

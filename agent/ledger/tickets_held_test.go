@@ -110,7 +110,7 @@ func TestATicketOfATankThatIsGoneLeavesWhenItIsBack(t *testing.T) {
 // further away than a hold can be was stored by another clock, and stays.
 func TestTheHourOfATicketMovesWithTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, func(s *Site) { s.Hold = 45 * time.Minute })
+		b := newBench(t, nil)
 		now := time.Now().Round(0)
 		until := now.Add(3 * time.Hour)
 		stop := func() *HoldOrder { return &HoldOrder{Person: "ann", At: now, Until: until} }

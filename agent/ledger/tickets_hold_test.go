@@ -39,7 +39,7 @@ func TestRemindersOverStepsOfTheClock(t *testing.T) {
 // What an older version has held can be named, edited and released.
 func TestTicketsThatAnOlderVersionHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, func(s *Site) { s.Hold = 45 * time.Minute })
+		b := newBench(t, nil)
 		old := `[{"Load":{"Tank":"TK-1","Began":"2000-01-01T01:00:00Z","Start":"2000-01-01T01:00:00Z","End":"2000-01-01T01:30:00Z","Open":180,"Close":80,"GaugeBbl":167.9},
 			"Number":"","Due":"2000-01-02T02:00:00Z","Boot":1,"Zero":"2000-01-01T00:00:00Z","Person":""}]`
 		b.must(b.box.Update(func(tx *outbox.Tx) error {
@@ -61,25 +61,6 @@ func TestTicketsThatAnOlderVersionHolds(t *testing.T) {
 		}
 		if got := b.rules(); len(got) != 0 {
 			t.Errorf("events %v of a configuration that is the first to be known", got)
-		}
-	})
-}
-
-// TestTheHoldBeginsWhenTheTicketIsThereToBeSeen: what the detector waits to be sure of a load is no time for people.
-func TestTheHoldBeginsWhenTheTicketIsThereToBeSeen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, func(s *Site) { s.Hold = 20 * time.Minute })
-		b.haul(46 * time.Minute)
-		h := b.only()
-		if left := h.Due.Sub(time.Now()); left < 18*time.Minute || left > 20*time.Minute {
-			t.Errorf("there are %s to look at it", left)
-		}
-		b.wait(10 * time.Minute)
-		_, err := b.Edit(EditArgs{Number: h.name(), Set: map[string]string{"bsw": "0.2"}}, "ann")
-		b.must(err)
-		b.wait(10 * time.Minute)
-		if got := b.bodies(Tickets); len(got) != 1 || got[0]["bsw"] != 0.2 {
-			t.Errorf("tickets %v", got)
 		}
 	})
 }

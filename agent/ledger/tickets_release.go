@@ -20,8 +20,9 @@ func (tx *txn) holdLoad(load tank.Load) {
 		tx.leaveOut("a load of "+load.Tank, errUnconfigured(load.Tank))
 		return
 	}
+	wait := site.scaled(max(0, site.Hold-t.Loads.Confirm)) // what the detector has waited is part of the hold
 	clocks := tx.onBoxClock(load.Tank, &load.Start, &load.End)
-	h := HeldTicket{Load: load, Due: tx.now.Round(0).Add(site.scaled(site.Hold)), Clocks: clocks}
+	h := HeldTicket{Load: load, Due: tx.now.Round(0).Add(wait), Clocks: clocks}
 	if tx.grade() < clock.Assumed {
 		h.Handle = firstFree(Number("H", site.ID, load.Tank, load.Began), numberMax, tx.held.handleTaken)
 	}

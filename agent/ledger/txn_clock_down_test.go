@@ -17,7 +17,7 @@ func TestNoDeadlineIsFurtherAwayThanItsOwnLength(t *testing.T) {
 	w := newWrong(t, func(s *Site) {
 		valued(s)
 		s.Values[1].Every = 6 * 24 * time.Hour
-		s.HoldDoubtful, s.Hold = true, 45*time.Minute
+		s.HoldDoubtful = true
 	})
 	w.off = ahead
 	w.read("plc/level", 110, false)

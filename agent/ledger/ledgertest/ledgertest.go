@@ -41,7 +41,7 @@ func New(t testing.TB, change func(*ledger.Site)) *Bench {
 	t.Helper()
 	site := ledger.Site{
 		Name: "test", ID: "TEST", Object: GUID, ObjectType: "Device", Zone: time.UTC, ProductionDay: 7 * time.Hour,
-		Wire: cloud.DefaultWire(), Refusals: flash.Limits{Messages: 2000, Bytes: 4e6, Day: 5e6},
+		Hold: 45 * time.Minute, Wire: cloud.DefaultWire(), Refusals: flash.Limits{Messages: 2000, Bytes: 4e6, Day: 5e6},
 		Tanks: []ledger.Tank{{
 			Tank:  tank.Tank{ID: "TK-1", Height: 240, Table: tank.Cylinder(144, 240), Every: 10 * time.Second, Loads: tank.DefaultLoads()},
 			Level: "plc/level", Purchaser: "Acme",
