@@ -1,8 +1,8 @@
 // Package collectors holds the words of the gathering side: what a reading is, how good it is, which point it
 // belongs to, and what a collector may ask of the agent that hosts it. It imports nothing of ours, so that a
-// collector can be built and tested knowing only this page; poll.go has the beat of those that ask, file.go reads a file whole,
-// problem.go the mistakes that their options may have, pulse.go how a part shows that it does not hang (pulse_fault.go and
-// pulse_faultless.go: a program that hangs, for the test of the watchdog), tls.go the files of a secured connection.
+// collector can be built and tested knowing only this page; poll.go has the beat of those that ask, and how a part
+// shows that it does not hang (pulse_fault.go and pulse_faultless.go: a program that hangs, for the test of the watchdog), tls.go the files
+// of a secured connection.
 //
 // Decisions:
 //   - A batch is lent. A host keeps nothing of the slice that it is given, so that a poll fills one which an earlier poll has
@@ -182,4 +182,20 @@ type Notice struct {
 	Note   string    // a sentence for a person
 	Since  time.Time // onset
 	Until  time.Time // end; zero while it lasts. An episode is announced open, then closed; equal to Since for an instant
+}
+
+// Problem is one mistake in a device's options, as the Check functions of the device kinds return it.
+type Problem struct {
+	// Path is the place within the device, in the configuration's own keys: "points[2].holding"; empty for the device itself.
+	Path string
+	// Message says what is wrong and what would be right.
+	Message string
+}
+
+// WithoutUser hides what may be a user and password in an address: everything before the last @.
+func WithoutUser(address string) string {
+	if i := strings.LastIndex(address, "@"); i >= 0 {
+		return "..." + address[i:]
+	}
+	return address
 }

@@ -2,13 +2,13 @@
 // mistake at its line and column, the shipped example, the effective file as it is printed, and its JSON Schema.
 // The keys are the yaml tags of the structs; what a key means is its doc tag.
 //
-// A file goes through syntax.go (YAML, with the place of each mistake), decode.go and scalar.go (into the structs of config.go,
-// tank.go, values.go, secret.go and device.go, by the tags that fields.go reads), check*.go with strapping.go (a tank's table),
-// complete.go (what follows from other keys), refer.go (the points that a template makes) and shard.go (what several instances leave
-// to each other); load.go is that road. report.go keeps the mistakes (problem.go), locate.go finds their places and near.go the word that
-// was meant; changes.go says what two configurations have differently, and which devices cannot be parted; line.go writes one entry, edit.go
-// changes one value in a text, print.go and schema.go write what was read and what may be written. What a device may say is a
-// table: kinds.go has a row for each kind, kind_*.go its options; template.go lays a device's keys over a register map that
+// A file goes through syntax.go (YAML, with the place of each mistake), decode.go and scalar.go (into the structs of
+// config.go, tank.go, values.go, secret.go and device.go, by their tags), check*.go, complete.go (what follows from other
+// keys, and the points that a template makes) and shard.go (what several instances leave to each other); load.go is that
+// road.
+// report.go keeps the mistakes, and finds the word that was meant; locate.go finds their places; changes.go says what two
+// configurations have differently, and which devices cannot be parted; edit.go changes one value in a text, print.go and schema.go
+// write what was read and what may be written. What a device may say is a table: kinds.go has a row for each kind, kind_*.go its options; template.go lays a device's keys over a register map that
 // gauger brings along.
 //
 // Decisions:

@@ -1,12 +1,14 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"regexp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -165,4 +167,105 @@ const longestInterval = 31 * 24 * time.Hour
 func realPort(port string) bool {
 	n, err := strconv.Atoi(port)
 	return port == "" || err == nil && n >= 1 && n <= 65535
+}
+
+// Problem is one mistake of a configuration file, or one thing in it that is legal but doubtful, at its place.
+type Problem struct {
+	File    string `json:"-"` // as it was given to Load or Parse
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`  // both from 1, the column in characters
+	Path    string `json:"path"`    // the key's path: devices[0].points[2].topic; empty for the file as a whole
+	Message string `json:"message"` // what is wrong; what would be right
+}
+
+// String is file:line:column: path: message.
+func (p Problem) String() string {
+	if p.Path == "" {
+		return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
+	}
+	return fmt.Sprintf("%s:%d:%d: %s: %s", p.File, p.Line, p.Column, p.Path, p.Message)
+}
+
+// Problems is every mistake of one file, in the order of its lines. It is the error of Load and Parse.
+type Problems []Problem
+
+// Error is one line for each mistake.
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// sorted is the same problems in the order in which a person goes through the file.
+func sorted(ps []Problem) []Problem {
+	sort.SliceStable(ps, func(i, j int) bool {
+		a, b := ps[i], ps[j]
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Path, b.Path)) < 0
+	})
+	return ps
+}
+
+// Nearest is the one of the words that a person most probably meant by got; empty when none is close.
+func Nearest(got string, words []string) string {
+	const longest = 64 // nobody writes such a key; it only costs time
+	if len(got) > longest {
+		return ""
+	}
+	best, least := "", max(1, min(3, len(got)/3))+1
+	for _, w := range words {
+		if strings.EqualFold(w, got) {
+			return w
+		}
+		if len(w) > longest || len(w)-len(got) > least || len(got)-len(w) > least {
+			continue
+		}
+		if d := distance(strings.ToLower(got), strings.ToLower(w)); d < least {
+			best, least = w, d
+		}
+	}
+	return best
+}
+
+// distance counts the letters to insert, drop, change or swap with their neighbour to make a into b.
+func distance(a, b string) int {
+	var before []int
+	prev, row := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := prev[j-1]
+			if a[i-1] != b[j-1] {
+				change++
+			}
+			row[j] = min(prev[j]+1, row[j-1]+1, change)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, prev, row = prev, row, make([]int, len(b)+1)
+	}
+	return prev[len(b)]
+}
+
+// suggest is the second half of a message about a word that is not one of those allowed: the one that was
+// probably meant, else all of them.
+func suggest(got string, words []string) string {
+	if w := Nearest(got, words); w != "" {
+		return fmt.Sprintf("did you mean %s?", w)
+	}
+	return "write one of: " + joinWords(words)
+}
+
+// joinWords names words for a person, the first forty at most.
+func joinWords(words []string) string {
+	const most = 40
+	if len(words) <= most {
+		return strings.Join(words, ", ")
+	}
+	return strings.Join(slices.Concat(words[:most], []string{"..."}), ", ")
 }

@@ -61,7 +61,6 @@ func specialSchema(t reflect.Type) schemaObject {
 	return nil
 }
 
-// describe is the schema of a type.
 func describe(t reflect.Type) schemaObject {
 	if own := specialSchema(t); own != nil {
 		return own

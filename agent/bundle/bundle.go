@@ -77,7 +77,6 @@ func lastOf(text []byte, n int) []byte {
 	return append(fmt.Appendf(nil, "(%d bytes before this line were left out)\n", len(text)-len(left)), left...)
 }
 
-// contents is the table of contents.
 func contents(found []string, parts []Part, h *Hider) []byte {
 	var b strings.Builder
 	for _, line := range found {

@@ -1,9 +1,18 @@
 package cloud
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
+
+	"gauger/agent/cloud/keys"
 )
 
 // Class sorts answers by what is to be done with the records that were sent.
@@ -104,3 +113,219 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 }
 
 func clampWait(d time.Duration) time.Duration { return max(leastWait, min(d, mostWait)) }
+
+// errorBody is the body of an answer that reports an error (interface specification 2.10). A field that the
+// answer does not have is zero.
+type errorBody struct {
+	Status      int    // httpStatusCode
+	Message     string // message
+	Code        int    // errorCode
+	Description string // errorDescription
+	Correlation string // correlationId
+}
+
+// Error is an exchange that did not do what was asked.
+type Error struct {
+	Op Operation
+	Answer
+	Cause error // nil when the service answered
+}
+
+// Error says what was being done and what came of it. No key is ever part of it.
+func (e *Error) Error() string { return routes[e.Op].doing + ": " + e.Message }
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// ownErrorFields are those of the specification; a gateway has statusCode.
+var ownErrorFields = [...]string{"httpStatusCode", "message", "errorCode", "errorDescription", "correlationId", "timestamp"}
+
+var errorFields = [...]string{"httpStatusCode", "statusCode", "message", "errorCode", "errorDescription", "correlationId"}
+
+// parseErrorBody reads an error body leniently: gateways in front of the service answer with statusCode instead
+// of httpStatusCode, with numbers as strings, or with no JSON at all.
+func parseErrorBody(b []byte) errorBody {
+	b = bytes.TrimSpace(b)
+	if len(b) == 0 || b[0] != '{' || !json.Valid(b) {
+		return errorBody{}
+	}
+	raw := map[string]json.RawMessage{}
+	for name, v := range inside(b) {
+		for _, field := range errorFields {
+			if isName(name, field) {
+				raw[field] = v
+			}
+		}
+	}
+	text := func(name string) string { return clean(scalar(raw[name])) }
+	number := func(name string) int {
+		n, err := strconv.Atoi(text(name))
+		if err != nil {
+			return 0 // absent or no number: the status line says it as well
+		}
+		return n
+	}
+	return errorBody{
+		Status:      cmp.Or(number("httpStatusCode"), number("statusCode")),
+		Message:     text("message"),
+		Code:        number("errorCode"),
+		Description: text("errorDescription"),
+		Correlation: text("correlationId"),
+	}
+}
+
+// reportsError says that the body of an answer which calls itself a success is the service's error and nothing else: an object of
+// the error's fields alone, with a status that is no success or, where it has none, an error's code. Of anything more the
+// specification shows too little.
+func reportsError(body []byte) bool {
+	e := parseErrorBody(body)
+	if e.Message == "" && e.Description == "" || e.Status == 0 && e.Code == 0 || e.Status >= 200 && e.Status <= 299 {
+		return false
+	}
+	for name := range inside(bytes.TrimSpace(body)) {
+		if !slices.ContainsFunc(ownErrorFields[:], func(own string) bool { return isName(name, own) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// inSuccess says what an error means that came with a success's status.
+func (b errorBody) inSuccess(status int) string {
+	return fmt.Sprintf("%d %s, but its body is the service's own error, so that it does not count as taken: %s; ask the service",
+		status, http.StatusText(status), b.sentence(cmp.Or(b.Status, status)))
+}
+
+// scrubbed hides secrets that the service repeats.
+func (b errorBody) scrubbed(secrets []keys.Secret) errorBody {
+	for _, field := range [...]*string{&b.Message, &b.Description, &b.Correlation} {
+		*field = Scrub(*field, secrets)
+	}
+	return b
+}
+
+func (b errorBody) sentence(status int) string {
+	said := strconv.Itoa(status)
+	if t := http.StatusText(status); t != "" {
+		said += " " + t
+	}
+	if b.Message != "" && !strings.EqualFold(b.Message, http.StatusText(status)) {
+		said += ": " + b.Message
+	}
+	if b.Description != "" && b.Description != b.Message && !strings.EqualFold(b.Description, http.StatusText(status)) {
+		said += ": " + b.Description
+	}
+	if b.Code != 0 {
+		said += fmt.Sprintf(" (error code %d)", b.Code)
+	}
+	return said
+}
+
+// scalar gives the text of a JSON string, number or boolean; anything else is empty.
+func scalar(raw json.RawMessage) string {
+	if len(raw) == 0 || raw[0] == '{' || raw[0] == '[' || raw[0] == 'n' {
+		return ""
+	}
+	var s string
+	if raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+// clean makes a text from outside one short line without control characters.
+func clean(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+	return cut(strings.TrimSpace(s), 500)
+}
+
+// webPage says that an answer is one for a browser: a maintenance page, a gateway's, or that of a proxy which inspects TLS.
+// The service speaks JSON. An answer without a body is no page, whatever its type.
+func webPage(h http.Header, body []byte) bool {
+	said := bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(body), []byte("\ufeff")))
+	if len(said) == 0 {
+		return false
+	}
+	media, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return said[0] == '<' || strings.EqualFold(strings.TrimSpace(media), "text/html")
+}
+
+// aboutPage says what stood there instead of the service.
+func aboutPage(p reply) string {
+	return fmt.Sprintf("%d %s with a web page%s, which is not the service's answer: a maintenance page, a gateway or a proxy; "+
+		"look at service.url and at what stands between (wire.accept_html, if the service itself answers so)",
+		p.status, http.StatusText(p.status), pageTitle(p.body))
+}
+
+// pageTitle is the title of a page in quotes; without one, how its text begins.
+func pageTitle(body []byte) string {
+	text := string(body[:min(len(body), 4*loggedBody)])
+	lower := strings.ToLower(text)
+	if at := strings.Index(lower, "<title"); at >= 0 && len(lower) == len(text) { // else the places differ
+		text, _, _ = strings.Cut(text[at:], "</")
+	}
+	title := strings.Join(strings.Fields(clean(withoutTags(text))), " ")
+	if title == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%q)", cut(title, 100))
+}
+
+// withoutTags leaves out what stands between < and >.
+func withoutTags(text string) string {
+	var b strings.Builder
+	for text != "" {
+		words, tag, _ := strings.Cut(text, "<")
+		b.WriteString(words + " ")
+		_, text, _ = strings.Cut(tag, ">")
+	}
+	return b.String()
+}
+
+const piece = 8 // bytes of a secret in a row that must not show
+
+// Scrub hides the given secrets in a text that came from outside, and every piece of them: a text may have been cut in the
+// middle of a key, or tell only how it begins. Small and capital letters are the same.
+func Scrub(text string, secrets []keys.Secret) string {
+	pieces := map[string]bool{}
+	for _, s := range secrets {
+		if len(s) >= 4 && len(s) < piece {
+			text = strings.ReplaceAll(text, string(s), "(hidden)")
+		}
+		low := lower(string(s))
+		for i := range max(0, len(low)-piece+1) {
+			pieces[low[i:i+piece]] = true
+		}
+	}
+	low := lower(text)
+	var out strings.Builder
+	kept, until := 0, -1 // what is written to out; where the pieces found so far end
+	for i := range max(0, len(low)-piece+1) {
+		if !pieces[low[i:i+piece]] {
+			continue
+		}
+		if i > until { // else it goes on
+			out.WriteString(text[kept:i])
+			out.WriteString("(hidden)")
+		}
+		until = i + piece
+		kept = until
+	}
+	return out.String() + text[kept:]
+}
+
+// lower makes the plain capital letters of a text small and leaves every byte in its place.
+func lower(text string) string {
+	b := []byte(text)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}

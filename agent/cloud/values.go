@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/mail"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // ValueSet is a row of values with one data classification code: an element of a tag value or target request.
@@ -33,7 +35,7 @@ type Memo struct {
 // valueLayout is ISO 8601 with a numeric offset, also for UTC (interface specification 2.5).
 const valueLayout = "2006-01-02T15:04:05-07:00"
 
-// The form of a set, in which sets.go finds its values again.
+// The form of a set, in which JoinSets finds its values again.
 const (
 	setBegin   = `{"dataClassificationCode":`
 	setValues  = `,"values":[`
@@ -184,4 +186,161 @@ func array[B ~[]byte](elements []B) []byte {
 
 func quoted(codes []string) string {
 	return `"` + strings.Join(codes, `", "`) + `"`
+}
+
+// storedSet is a set as a record holds it: its code and its values keep their bytes.
+type storedSet struct {
+	code   []byte // with its quotes
+	values []byte // with the commas between
+}
+
+// setPerCode joins sets of one code to one, at the place of the first: a request has one set of each code. What is not of the
+// form that appendSet gives stays as it is.
+func setPerCode(sets [][]byte) [][]byte {
+	joined := make([][]byte, 0, len(sets))
+	byCode := map[string][]storedSet{}
+	places := map[string]int{}
+	for _, raw := range sets {
+		s, ok := readSet(raw)
+		if !ok {
+			joined = append(joined, raw)
+			continue
+		}
+		if byCode[string(s.code)] = append(byCode[string(s.code)], s); len(byCode[string(s.code)]) == 1 {
+			places[string(s.code)] = len(joined)
+			joined = append(joined, raw)
+		}
+	}
+	for code, place := range places {
+		if len(byCode[code]) > 1 {
+			joined[place] = joinSets(byCode[code])
+		}
+	}
+	return joined
+}
+
+// JoinSets makes one set of several of one code, as they were encoded; false: they cannot be joined.
+func JoinSets(sets [][]byte) ([]byte, bool) {
+	joined := setPerCode(sets)
+	return joined[0], len(joined) == 1
+}
+
+// readSet parts a set that has at least one value.
+func readSet(raw []byte) (s storedSet, ok bool) {
+	rest, begins := bytes.CutPrefix(raw, []byte(setBegin))
+	rest, ends := bytes.CutSuffix(rest, []byte(setEnd))
+	if !begins || !ends || len(rest) == 0 || rest[0] != '"' {
+		return s, false
+	}
+	end := 1
+	for ; end < len(rest) && rest[end] != '"'; end++ {
+		if rest[end] == '\\' {
+			end++
+		}
+	}
+	if end++; end >= len(rest) {
+		return s, false
+	}
+	s.code = rest[:end]
+	s.values, ok = bytes.CutPrefix(rest[end:], []byte(setValues))
+	return s, ok && len(s.code) > len(`""`) && bytes.HasPrefix(s.values, []byte(valueBegin)) && bytes.HasSuffix(s.values, []byte(valueTail))
+}
+
+// joinSets makes one set of several with one code. The values are in the order of their times, where all can be read: what
+// a device had kept is queued after newer ones.
+func joinSets(sets []storedSet) []byte {
+	type timed struct {
+		raw []byte
+		at  time.Time
+	}
+	all, size := make([]timed, 0, len(sets)), 0
+	known := true
+	for _, s := range sets {
+		size += len(s.values) + 1
+		for rest := s.values; len(rest) > 0; {
+			raw := rest
+			if i := bytes.Index(rest, []byte(valueTail+",")); i >= 0 {
+				raw = rest[:i+len(valueTail)]
+			}
+			rest = bytes.TrimPrefix(rest[len(raw):], []byte(","))
+			_, text, _ := bytes.Cut(raw, []byte(valueTime))
+			at, err := time.Parse(time.RFC3339, string(bytes.TrimSuffix(text, []byte(valueTail))))
+			known = known && err == nil
+			all = append(all, timed{raw, at})
+		}
+	}
+	if known {
+		slices.SortStableFunc(all, func(a, b timed) int { return a.at.Compare(b.at) })
+	}
+	b := make([]byte, 0, len(setBegin)+len(sets[0].code)+len(setValues)+size+len(setEnd))
+	b = append(append(append(b, setBegin...), sets[0].code...), setValues...)
+	for i, v := range all {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, v.raw...)
+	}
+	return append(b, setEnd...)
+}
+
+// decimal rounds half away from zero, once, to the given places, without trailing zeros or an exponent.
+func decimal(v float64, places int) json.Number {
+	p := math.Pow10(places)
+	r := math.Round(v*p) / p
+	if math.IsInf(r, 0) { // v times p left the range of a float64: v has no such places anyway
+		r = v
+	}
+	return json.Number(strconv.FormatFloat(r+0, 'f', -1, 64)) // +0 makes of -0 a 0
+}
+
+// whole applies the integer rule of tag values: scaled, rounded half away from zero, and refused when the
+// rounding moved it by more than the configured share.
+func (w Wire) whole(v float64) (int64, error) {
+	if !finite(&v) {
+		return 0, errors.New("the value is not a number")
+	}
+	scaled := v * w.ValueScale
+	rounded := math.Round(scaled)
+	if math.Abs(rounded) > 1<<53 {
+		return 0, fmt.Errorf("the value %g is too large for a whole number", v)
+	}
+	if off := math.Abs(rounded - scaled); off*100 > w.ValueRounding*math.Abs(scaled) {
+		return 0, fmt.Errorf("%w: %g would be sent as %g, which is off by more than %g percent", ErrRounding, scaled, rounded, w.ValueRounding)
+	}
+	return int64(rounded), nil
+}
+
+// ErrRounding is the cause when a value is refused because the service takes whole numbers only.
+var ErrRounding = errors.New("rounding loses too much")
+
+func finite(v *float64) bool {
+	return v == nil || !math.IsNaN(*v) && !math.IsInf(*v, 0)
+}
+
+// validTime refuses the zero time and years that RFC 3339 cannot hold.
+func validTime(t time.Time) bool {
+	return !t.IsZero() && t.Year() >= 1000 && t.Year() <= 9998
+}
+
+// cut shortens a text to most characters and shows by three dots that it did.
+func cut(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	r := []rune(text)
+	if most <= 3 {
+		return string(r[:most])
+	}
+	return string(r[:most-3]) + "..."
+}
+
+// encode is json.Marshal without the escaping of <, > and &, which a person reads in comments.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

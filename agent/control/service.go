@@ -80,7 +80,6 @@ const (
 	mostOdd    = 20
 )
 
-// keySlotOf reads the name of a slot.
 func keySlotOf(name string) (keys.Slot, error) {
 	switch name {
 	case "primary":

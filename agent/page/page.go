@@ -1,9 +1,9 @@
 // Package page is the site on a web page, for a phone in the sun and a laptop on a tailgate: the answer first, then what is wrong,
 // the tanks, the tickets, the devices and the outbox. It only shows, unless somebody has a token.
 //
-// page.go: the addresses, and the page as it was last made. view.go: what the template is given; words.go: figures, times and ages;
-// drawing.go: shell and trend; ticket.go: one ticket with its picture; api.go: the same as JSON, and whether the site is well;
-// box.go: the box, its lines, who changed what; people.go: who has shown a token; acts.go: what they can do, form by form.
+// page.go: the addresses, and the page as it was last made. view.go: what the template is given; words.go: figures, times and ages, and the box with its
+// lines; ticket.go: one ticket with its picture; api.go: the same as JSON, and whether the site is well;
+// people.go: who has shown a token; acts.go: what they can do, form by form.
 // openapi.json describes what api.go answers: made from the types by a test, which holds the answers against it.
 //
 // # Decisions
@@ -118,7 +118,6 @@ func (s *site) give() {
 	<-s.turn
 }
 
-// fail answers with an error.
 func fail(w http.ResponseWriter, err error) { http.Error(w, err.Error(), statusOf(w, err)) }
 
 // statusOf is the status that goes with an error; who comes at a bad time is told when to come again.
@@ -154,7 +153,6 @@ func (s *site) look(ctx context.Context) (made, error) {
 	return s.made, nil
 }
 
-// clock is the time of a page.
 func (s *site) clock(m made) string {
 	return m.of.Now.In(words{zone: s.server.Site.Zone}.in()).Format("15:04:05 MST")
 }

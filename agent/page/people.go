@@ -146,7 +146,6 @@ func (p *people) tell(r *http.Request, said string) {
 	})
 }
 
-// serve adds the doors.
 func (p *people) serve(s *site, mux *http.ServeMux) {
 	mux.HandleFunc("GET /login", func(w http.ResponseWriter, r *http.Request) { s.loginForm(w, r, http.StatusOK, "") })
 	mux.HandleFunc("POST /login", s.login)

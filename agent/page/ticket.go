@@ -25,7 +25,6 @@ type ticketPage struct {
 	visitor
 }
 
-// find asks for a ticket.
 func (s *site) find(r *http.Request) (row control.TicketRow, err error) {
 	if err = s.take(r.Context()); err == nil {
 		defer s.give()

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"gauger/agent/control"
 	"gauger/agent/filling"
 	"gauger/agent/ledger"
+	"gauger/agent/tank"
 )
 
 // view is what the template of the main part is given: words only.
@@ -126,7 +128,6 @@ func capital(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// tank is a tank in words.
 func (w words) tank(f ledger.TankFace) tankView {
 	t := tankView{ID: f.ID, Quality: f.Quality, Inhibited: f.Inhibited != nil, Drawn: draw(f.Level, f.Height, f.Levels, w.now), Doing: w.doing(f)}
 	if f.Level != nil {
@@ -172,7 +173,6 @@ func (w words) expected(m *filling.Moment) string {
 	return text
 }
 
-// doing says what goes on at a tank.
 func (w words) doing(f ledger.TankFace) string {
 	text := ""
 	switch n := len(f.Going); {
@@ -312,4 +312,56 @@ func gone(c control.Tally) string {
 		return "0"
 	}
 	return strings.Join(all, ", ")
+}
+
+// Sizes of the drawings, in their own units.
+const (
+	shellHigh  = 120.0
+	shellTop   = 8.0
+	trendWide  = 240.0
+	trendHigh  = 60.0
+	trendGap   = time.Hour // between two levels, over which no line is drawn
+	trendShown = 24 * time.Hour
+	trendLeast = 20 * time.Minute // a line of less than this is a dot
+)
+
+// drawn is a tank as its picture shows it.
+type drawn struct {
+	OilY, OilHigh string // empty: no level
+	Line          string // path of the last day's level
+}
+
+// draw places a level in the shell, and the levels of the last day on a line.
+func draw(in *float64, height float64, levels []tank.Moment, now time.Time) (d drawn) {
+	share := func(in float64) float64 { return math.Min(1, math.Max(0, in/math.Max(height, 1))) }
+	if in != nil {
+		high := share(*in) * shellHigh
+		d.OilY, d.OilHigh = fmt.Sprintf("%.1f", shellTop+shellHigh-high), fmt.Sprintf("%.1f", high)
+	}
+	var b strings.Builder
+	var first, last time.Time
+	x := -1.0
+	for _, m := range levels {
+		back := now.Sub(m.At)
+		if back < 0 || back > trendShown {
+			continue
+		}
+		to := trendWide * (1 - back.Hours()/trendShown.Hours())
+		if to-x < 0.5 && m.At.Sub(last) < trendGap {
+			continue // finer than a pixel
+		}
+		verb := "L"
+		if first.IsZero() {
+			first = m.At
+		}
+		if last.IsZero() || m.At.Sub(last) > trendGap {
+			verb = "M"
+		}
+		fmt.Fprintf(&b, "%s%.1f %.1f", verb, to, trendHigh*(1-share(m.In)))
+		last, x = m.At, to
+	}
+	if last.Sub(first) >= trendLeast {
+		d.Line = b.String()
+	}
+	return d
 }

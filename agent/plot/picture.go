@@ -1,8 +1,5 @@
 // Package plot draws the levels of tanks as an SVG, with loads, events, gaps and bad readings. It is given them, and knows
 // neither ledger nor wire: a room of its own, so that a recording, a daemon's answer and a test are drawn alike.
-//
-// The order of the files: series (a level, thinned as it comes), picture (what is given), panel (one tank's layout), axis, level,
-// loads, events, board (where there is room for words), canvas (the SVG).
 package plot
 
 import (
@@ -157,3 +154,26 @@ func (p Picture) heading(c *canvas, v *view) {
 }
 
 func (v *view) local(t float64) time.Time { return time.Unix(0, int64(t*1e9)).In(v.zone) }
+
+// box is a rectangle in pixels; x and y are its upper left corner.
+type box struct{ x, y, w, h float64 }
+
+func (b box) meets(o box) bool {
+	return b.x < o.x+o.w && o.x < b.x+b.w && b.y < o.y+o.h && o.y < b.y+b.h
+}
+
+// occupied remembers where something is drawn, so that labels do not lie on each other.
+type occupied struct{ boxes []box }
+
+// occupy marks the boxes if all of them are free.
+func (b *occupied) occupy(boxes ...box) bool {
+	for _, n := range boxes {
+		for _, t := range b.boxes {
+			if n.meets(t) {
+				return false
+			}
+		}
+	}
+	b.boxes = append(b.boxes, boxes...)
+	return true
+}

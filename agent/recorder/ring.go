@@ -7,9 +7,8 @@
 // closed in the half minute before; a block that was torn by it is recognised and skipped. Never is one lost that lay on
 // the disk before. A kill costs the open block too, or 15 seconds of it where it has a refuge in memory (Options.Refuge).
 //
-// ring.go is the room's front: rows (row.go, their numbers packed by value.go) are put into a block (block.go), blocks into pages
-// (page.go), pages into files (files.go); refuge.go keeps the open one. read.go gives rows back, which decode.go takes apart, and
-// csv.go writes them as a recording.
+// ring.go is the room's front: rows (value.go) are put into a block and pages (block.go), pages into
+// files (files.go); refuge.go keeps the open one. read.go gives rows back.
 //
 // A block has a checksum and names of its own, so that a flipped bit costs one block. The age of a file is believed only when two
 // clocks agree about it, so a clock in 2099 deletes nothing. What is exported is a recording that backtest reads.
@@ -91,7 +90,6 @@ func (r *Ring) Add(now time.Time, rows []Row) error {
 	return err
 }
 
-// add takes one row.
 func (r *Ring) add(now time.Time, row *Row) (err error) {
 	r.stats.Rows++
 	if len(row.Point) > longestName || len(row.Unit) > longestName {

@@ -3,6 +3,10 @@ package recorder
 import (
 	"encoding/binary"
 	"math"
+	"strconv"
+	"time"
+
+	"gauger/collectors"
 )
 
 // Forms of a value, four bits of a row's first byte. Each is exact; the encoder takes the one that fits the point.
@@ -102,4 +106,55 @@ func (t *track) readValue(in *cursor, form byte) float64 {
 		in.bad = true
 	}
 	return t.value
+}
+
+// Row is one reading as it is kept. At and Mono are exact to the microsecond, Value to the bit.
+type Row struct {
+	At      time.Time     // the wall clock's, UTC when it was read from disk
+	Mono    time.Duration // since Boot, on a clock that never steps
+	Boot    int64         // names the run of the program (or the recorded box's boot) that Mono counts from
+	Point   collectors.Point
+	Value   float64 // in Unit; NaN where there was no number
+	Unit    collectors.Unit
+	Quality collectors.Quality
+}
+
+// within says whether the row lies in from <= At < to; a zero time is no bound.
+func (r Row) within(from, to time.Time) bool {
+	return (from.IsZero() || !r.At.Before(from)) && (to.IsZero() || r.At.Before(to))
+}
+
+// CSVHeader is the first line of a recording, as backtest reads it.
+const CSVHeader = "ts,mono_s,boot,point,value,quality\n"
+
+// CSV writes rows as a recording has them: the form that backtest reads.
+type CSV struct {
+	Text []byte // whole lines, without the header
+	boot int64  // of the last row, as the recorder has it
+	runs int64  // of the program that have been seen
+}
+
+// Add writes a row. A recorded box's boot count is told as it was recorded; runs of this program, which the recorder
+// knows by when they began, are counted from 1.
+func (c *CSV) Add(r Row) {
+	if r.Boot != c.boot {
+		c.boot = r.Boot
+		c.runs++
+	}
+	boot := c.runs
+	if r.Boot > 0 && r.Boot <= math.MaxInt32 {
+		boot = r.Boot - 1
+	}
+	b := r.At.AppendFormat(c.Text, "2006-01-02T15:04:05.999999Z07:00")
+	b = append(b, ',')
+	b = strconv.AppendFloat(b, r.Mono.Seconds(), 'f', -1, 64)
+	b = append(b, ',')
+	b = strconv.AppendInt(b, boot, 10)
+	b = append(b, ',')
+	b = append(b, r.Point...)
+	b = append(b, ',')
+	b = strconv.AppendFloat(b, r.Value, 'g', -1, 64)
+	b = append(b, ',')
+	b = append(b, r.Quality.String()...)
+	c.Text = append(b, '\n')
 }

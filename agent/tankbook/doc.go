@@ -11,10 +11,10 @@
 // Like the detector it is pure: a Book is a value, Next gives the one after an input, and nothing here reads a clock or stores.
 // Volumes are barrels, levels inches, times site seconds or seconds of the unix clock, as each says.
 //
-// The order of the files, of which each uses those before it: stock, still (the slope of all rests of a day), rest (the level
-// parted into rests and movements), meter (the production meter), book (the open days), transfer (oil that went to other tanks),
-// balance (a closed day), loss (oil that is missing, reported once), day (gauge-offs; what the detector decided goes to its day),
-// next (the whole step), codec (what is stored).
+// The order of the files, of which each uses those before it: still (the slope of all rests of a day), rest (the level
+// parted into rests and movements), book (the open days), transfer (oil that went to other tanks), balance (a closed day, and the
+// production meter), loss (oil that is missing, reported once), day (gauge-offs; what the detector decided goes to its day; the whole
+// step), codec (what is stored).
 //
 // # Decisions
 //

@@ -117,7 +117,6 @@ func (f *daySums) addRest(s *restSums, end float64) {
 	*s = restSums{}
 }
 
-// with is the sums of two days.
 func (f daySums) with(o daySums) daySums {
 	f.n, f.rests, f.seconds, f.zz, f.rough = f.n+o.n, f.rests+o.rests, f.seconds+o.seconds, f.zz+o.zz, f.rough+o.rough
 	f.steps, f.moved, f.rises, f.fell = f.steps+o.steps, f.moved+o.moved, f.rises+o.rises, f.fell+o.fell
@@ -239,3 +238,17 @@ func repeatability(sensor string) float64 {
 	}
 	return 0.05
 }
+
+const day = 86400.0
+
+// stockAt is a stock at a time: the tank's, and less what the meter counted where there is one.
+type stockAt struct{ t, net, stock, meter, level float64 }
+
+// movement is a change of the stock between two rests.
+type movement struct {
+	from, to float64 // s; unix seconds once it is in a day's book
+	bbl      float64
+}
+
+// overlaps says that two stretches of time have an instant in common.
+func (m movement) overlaps(o movement) bool { return m.from <= o.to && m.to >= o.from }

@@ -30,7 +30,7 @@ const (
 
 // houseLarger are the rooms above the bar of files, with the number that they may not pass: only what a person asked for raises it. Their package
 // comments say why, and in which order the files are read.
-var houseLarger = map[string]int{"agent/tank": 45, "agent/ledger": 36, "config": 36, "cmd/gauger": 66}
+var houseLarger = map[string]int{"agent/tank": 45, "agent/ledger": 36, "config": 27, "cmd/gauger": 66}
 
 // housePackage is what the Go command tells of a package.
 type housePackage struct {

@@ -3,6 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -75,4 +79,108 @@ func (w *world) close() error {
 		return fmt.Errorf("stop the simulated site: %w", err)
 	}
 	return nil
+}
+
+// Names that the demonstration's configuration and its judge share.
+const (
+	siteID       = "DEMO"
+	deviceGUID   = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
+	wellID       = "3fa85f64-5717-4562-b3fc-2c963f66afa6"
+	targetCode   = "Production Target Oil"
+	primaryKey   = "wellsim-primary-key"
+	secondaryKey = "wellsim-secondary-key"
+	highLevel    = "High level"
+	lowBattery   = "Low battery"
+	highAbove    = 180.0 // inches
+	highClear    = 175.0
+	lowBelow     = 11.8 // volts
+	lowClear     = 12.4
+)
+
+// configuration writes gauger's file for the simulated site into a folder and returns its name.
+func (w *world) configuration(folder, status string) (string, error) {
+	var y strings.Builder
+	fmt.Fprintf(&y, `site: Demonstration battery
+id: %s
+object: %s
+object_type: Device
+time_zone: America/Chicago
+service:
+  url: http://%s
+  primary_key: {env: GAUGER_PRIMARY_KEY}
+  secondary_key: {env: GAUGER_SECONDARY_KEY}
+store: {path: %s, max_bytes: 8MiB}
+devices:
+  - name: battery-plc
+    modbus: tcp://%s
+    unit: %d
+    every: 100ms
+    timeout: 500ms
+    points:
+      - {name: tk1-level, holding: %d, type: float32, order: CDAB, unit: in, range: [0, 246]}
+      - {name: tk2-level, holding: %d, type: float32, order: CDAB, unit: in, range: [0, 246]}
+      - {name: tk1-top, holding: %d, type: int16, scale: 0.1, unit: degF}
+      - {name: tk2-top, holding: %d, type: int16, scale: 0.1, unit: degF}
+      - {name: oil-target, holding: %d, type: uint16, unit: bbl/d}
+      - {name: battery, holding: %d, type: uint16, scale: 0.01, unit: V}
+      - {name: status, holding: %d, type: uint16}
+  - name: radio
+    mqtt: mqtt://%s
+    client_id: gauger-demo
+    points:
+      - {name: tk3-level, topic: %s, value: level.in, time: ts, unit: in, range: [0, 198]}
+tanks:
+`, siteID, deviceGUID, w.service.addr, filepath.Join(folder, "state"), w.slave.addr, slaveUnit,
+		regTank1, regTank2, regTemp1, regTemp2, regTarget, regBattery, regStatus, w.radio.addr, radioTopic)
+	for i, t := range w.site.tanks {
+		y.WriteString(t.tankYAML(i))
+	}
+	fmt.Fprintf(&y, `events:
+  - {rule: %s, point: battery-plc/tk1-level, above: %g, clear: %g, note: "TK-1 at {value} {unit}"}
+  - {rule: %s, point: battery-plc/battery, below: %g, clear: %g, note: "battery at {value} {unit}"}
+wells:
+  - id: %s
+    tag_values:
+      - {code: %q, point: battery-plc/oil-target, every: %s}
+    targets:
+      - {code: %q, point: battery-plc/oil-target, every: 15s}
+loads: {speed: %g}
+link: {rate: off}
+http: {listen: %s}
+`, highLevel, highAbove, highClear, lowBattery, lowBelow, lowClear, wellID, targetCode, tagEvery, targetCode, w.site.speed, status)
+	name := filepath.Join(folder, "gauger.yaml")
+	if err := os.WriteFile(name, []byte(y.String()), 0o600); err != nil {
+		return "", fmt.Errorf("write the demonstration's configuration: %w", err)
+	}
+	return name, nil
+}
+
+// tankYAML is the tank's entry; the third tank is the radio's, its temperature nobody measures.
+func (t *stock) tankYAML(i int) string {
+	var y strings.Builder
+	fmt.Fprintf(&y, "  - id: %s\n", t.ID)
+	if i < 2 {
+		fmt.Fprintf(&y, "    level: battery-plc/tk%d-level\n    top_temperature: battery-plc/tk%d-top\n", i+1, i+1)
+	} else {
+		y.WriteString("    level: radio/tk3-level\n    top_temperature: 68\n")
+	}
+	fmt.Fprintf(&y, "    specific_gravity: 0.83\n    bsw: 0.2\n    sensor: radar\n    purchaser: Acme Crude Gathering\n")
+	fmt.Fprintf(&y, "    height: %gft\n    diameter: %gft\n    strapping:\n", t.Height/12, t.Diameter)
+	for _, r := range t.strapping() {
+		fmt.Fprintf(&y, "      - [%g, %.2f]\n", r[0], r[1])
+	}
+	return y.String()
+}
+
+// freePort is an address on which something else may listen in a moment.
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("look for a free port: %w", err)
+	}
+	addr := l.Addr().String()
+	if err := l.Close(); err != nil {
+		return "", fmt.Errorf("give a free port back: %w", err)
+	}
+	return addr, nil
 }

@@ -90,7 +90,6 @@ func (d *device) replan() {
 	d.planAgesFirst()
 }
 
-// blockPlaces are the places of a block.
 func (d *device) blockPlaces(b block) []place {
 	return placesOf(d.points, func(p *point) bool {
 		return slices.ContainsFunc(b.points, func(i uint16) bool { return &d.points[i] == p })

@@ -2,13 +2,11 @@
 // The line itself, with its frames and its late answers, is modbus/line; other masters are answered by modbus/share; what
 // nobody has written down yet is asked for by modbus/survey.
 //
-// A Device is its options (options.go, address.go, check.go, limits.go, age.go, good_when.go, companion.go; templates in
-// template.go). compile.go makes each point ready to be decoded (point.go), plan.go joins their places into few requests,
-// budget.go adds up what those cost; source.go says what two configurations must share for a number to be the same one. The
+// A Device is its options (options.go, check.go, age.go). compile.go makes each point ready to be decoded (point.go),
+// plan.go joins their places into few requests, budget.go adds up what those cost. The
 // road of one reading: collector.go takes the job that is due (schedule.go); round.go asks for the blocks of the plan, each by
-// one line.Read, and decodes the points; the batch is one Host.Emit (delivery.go; batch_pool.go lends its slices). read_once.go takes the
-// same road for `read`. On the way stand what was learnt of the unit: places that it refuses (split.go), reads that spoil the
-// next answer (spoilt_next.go), points that are asked for twice (verify.go), and a unit that is silent (health.go).
+// one line.Read, and decodes the points; the batch is one Host.Emit (delivery.go). On the way stand what was learnt of the unit: places that it refuses (split.go), reads that spoil the
+// next answer (spoilt_next.go), and a unit that is silent (health.go).
 //
 // # Decisions
 //

@@ -92,7 +92,6 @@ func (d Device) checkBroker(add func(path, message string)) {
 	}
 }
 
-// check looks at one point.
 func (p Point) check(add func(field, message string)) {
 	if p.Sparkplug != "" || p.Metric != "" {
 		p.checkSparkplug(add)

@@ -5,12 +5,10 @@
 // A message goes from packet_conn.go (whole packets, of bounded size) through connection.go and queue.go to commit.go, where
 // one goroutine decodes it (decode.go, for Sparkplug sp_message.go), hands it over (deliver.go), unless it came before
 // (duplicates.go), and acknowledges it. A point (point.go) reads its value with payload.go: path.go (over the text, by
-// jsontext.go), number.go, registers.go for the value, device_clock.go and device_zone.go for its time; source.go says what two configurations must share for it to
-// be the same number; template.go and points.go find the points of a topic (topic.go). session.go keeps the connection, which
-// dial.go opens; broker_link.go carries its state to the committer, publish.go what is published the other way, notices.go what
-// the host shall be told; settings.go is what they all share. resume.go makes the subscriptions; watch.go and sp_nodes.go tell
-// of what does not come. options.go and check.go are what is configured, redecode.go decodes what was kept; discover.go and
-// suggest.go listen beside a running daemon.
+// jsontext.go), number.go, registers.go for the value, device_zone.go for its time; template.go finds the points of a topic (topic.go). session.go keeps the
+// connection, which dial.go opens, and makes the subscriptions; broker_link.go carries its state and what the host shall be told to the
+// committer. options.go and check.go are what is configured, redecode.go decodes what was kept; discover.go and suggest.go listen beside
+// a running daemon.
 //
 // The goroutines, and what they share, stand at the type session.
 //
@@ -37,6 +35,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"gauger/collectors"
@@ -124,4 +123,24 @@ func (g collector) Points() (all []collectors.Point) {
 		}
 	}
 	return all
+}
+
+// Source says where the number of a point is found and how its bits become one, before scale, offset and unit: what two
+// configurations say alike is the same number. It is stored: another wording would look like another gauge. Through which
+// broker it comes says nothing of that.
+func (d Device) Source(p Point) string {
+	said := []string{d.Name, "topic " + withoutGroup(p.Topic)}
+	if p.Sparkplug != "" {
+		said[1] = p.Sparkplug + ", metric " + p.Metric
+	}
+	if p.Value != "" {
+		said = append(said, "value "+p.Value)
+	}
+	if w, err := p.parseRegisterOptions(); err == nil && w != nil {
+		said = append(said, fmt.Sprintf("%s, word %d, %s %s", w.encoding, p.Word, w.kind, w.order.Of(w.kind.Registers())))
+		if w.bit >= 0 {
+			said = append(said, fmt.Sprintf("bit %d", w.bit))
+		}
+	}
+	return strings.Join(said, ", ")
 }

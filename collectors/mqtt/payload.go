@@ -26,7 +26,6 @@ type document struct {
 	items    []jsonText // room for the elements of a list
 }
 
-// json is the payload as JSON.
 func (d *document) json() (jsonText, error) {
 	if !d.checked {
 		d.checked = true

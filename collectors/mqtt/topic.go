@@ -15,7 +15,6 @@ const maxTopic = 65535
 // messages.
 const sharePrefix = "$share/"
 
-// withoutGroup is a filter without its group.
 func withoutGroup(filter string) string {
 	rest, shared := strings.CutPrefix(filter, sharePrefix)
 	if group, topics, ok := strings.Cut(rest, "/"); shared && ok && group != "" && topics != "" && !wildcard(group) {

@@ -1,7 +1,6 @@
 // Package sim plays recorded levels as if they came from a device, and holds the tanks of a simulated well site.
 //
-// recording.go plays a Device (options.go, check.go): columns.go reads the header and row.go the rows, position.go knows how far an
-// earlier run came. tank.go is the simulated site's tank.
+// recording.go plays a Device: columns.go reads the header and row.go the rows. tank.go is the simulated site's tank.
 //
 // A recording is a collector: its rows carry the recorded box's boot count and monotonic clock, and when the boot count rises the
 // ledger reloads its stored state, as after a kill. So backtest is the daemon's ledger with a recording for a host.
@@ -313,4 +312,58 @@ func (l *lineCutter) next() ([]byte, error) {
 	}
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	return bytes.TrimSuffix(line, []byte("\r")), nil
+}
+
+// Device plays a recording of readings (columns ts,mono_s,boot,point,value,quality) as if it were a device.
+type Device struct {
+	Name   string        `yaml:"name" doc:"name of the device; points are named NAME/POINT"`
+	File   string        `yaml:"recording" doc:"CSV file of readings: ts,mono_s,boot,point,value,quality, in arrival order"`
+	From   io.Reader     `yaml:"-"` // the recording where it is no file; File then only names it
+	Every  time.Duration `yaml:"every" doc:"the poll interval with which it was recorded. Default 10s"`
+	Points []Point       `yaml:"points" doc:"the recorded points"`
+
+	// Zone places times that do not say theirs; nil: UTC.
+	Zone *time.Location `yaml:"-"`
+}
+
+// Point is one column of values in the recording.
+type Point struct {
+	Name string `yaml:"name" doc:"name of the point within its device"`
+	Unit string `yaml:"unit" doc:"engineering unit of the recorded values"`
+}
+
+// Check returns what is wrong with the options; nothing when they can be used.
+func (d Device) Check() []collectors.Problem { return d.check("/") }
+
+// check does so, and refuses point names that contain one of these characters, or a comma, quote or blank.
+func (d Device) check(also string) []collectors.Problem {
+	var found []collectors.Problem
+	add := func(path, message string) { found = append(found, collectors.Problem{Path: path, Message: message}) }
+	if d.Name == "" {
+		add("name", "missing; the points of a recording are named NAME/POINT")
+	}
+	if d.File == "" {
+		add("recording", "missing; name a CSV file with the columns "+header)
+	}
+	if d.Every < 0 {
+		add("every", fmt.Sprintf("%s is negative; give the interval at which it was recorded, like 10s", d.Every))
+	}
+	if len(d.Points) == 0 {
+		add("points", "missing; list the recorded points that shall be played, like {name: tk1-level, unit: in}")
+	}
+	seen := map[string]int{}
+	for i, p := range d.Points {
+		path := fmt.Sprintf("points[%d].name", i)
+		first, twice := seen[p.Name]
+		switch {
+		case p.Name == "":
+			add(path, "missing; give the part after the slash, like tk1-level")
+		case strings.ContainsAny(p.Name, also+",\" \t\r\n"):
+			add(path, fmt.Sprintf("%q has a slash, comma, quote or blank; use letters, digits, - and _", p.Name))
+		case twice:
+			add(path, fmt.Sprintf("%q is already points[%d]; each point needs a name of its own", p.Name, first))
+		}
+		seen[p.Name] = i
+	}
+	return found
 }

@@ -98,7 +98,6 @@ func unitIDs(text string) (ids []int, err error) {
 	return ids, nil
 }
 
-// askDevice asks what one unit is.
 func (v *Interview) askDevice(ctx context.Context, key, url string, unit int) error {
 	d := &Device{}
 	var err error
@@ -215,7 +214,6 @@ func (v *Interview) tellMap(name string, m maps.Map) {
 	}
 }
 
-// add takes points of a map.
 func (d *Device) add(points []modbus.Point, about map[string]string, ofTemplate bool) {
 	for _, p := range points {
 		d.Points = append(d.Points, &Point{Name: p.Name, Unit: p.Unit, Modbus: new(p), About: about[p.Name], OfTemplate: ofTemplate})

@@ -1,4 +1,4 @@
-// Package draft begins the configuration of a site: it asks a person what a file has to say (site.go, devices.go, brokers.go,
+// Package draft begins the configuration of a site: it asks a person what a file has to say (draft.go, devices.go, brokers.go,
 // tanks.go), offers what was found at the site, and writes a file with a word on each key (write.go). What is on the wire, and
 // what the service knows, it is told by a Field.
 //
@@ -12,10 +12,18 @@ package draft
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
 
 	"gauger/agent/cloud"
+	"gauger/agent/dialogue"
 	"gauger/agent/tank"
 	"gauger/collectors/modbus"
+	"gauger/collectors/modbus/maps"
 	"gauger/collectors/mqtt"
 )
 
@@ -81,4 +89,142 @@ type Field struct {
 type Broker struct {
 	URL, Username string
 	Password      string // its place: file:/path or env:NAME; empty: none
+}
+
+// Interview asks for everything.
+type Interview struct {
+	*dialogue.Dialogue
+	Field
+	MapBase  maps.Counting // of maps that do not say it
+	Points   []string      // further points, as DEVICE/NAME,key=value,...
+	ReadFile func(name string) ([]byte, error)
+	site     Site
+}
+
+var (
+	siteID = regexp.MustCompile(`^[A-Z0-9-]{1,12}$`)
+	guid   = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
+)
+
+// Run asks, and returns what was answered.
+func (v *Interview) Run(ctx context.Context) (*Site, error) {
+	for _, ask := range []func(context.Context) error{v.askSite, v.askService, v.askObject, v.askModbus, v.askBrokers, v.addPoints, v.askTanks} {
+		if err := ask(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return &v.site, nil
+}
+
+func (v *Interview) into(ctx context.Context, to *string, q dialogue.Question) (err error) {
+	*to, err = v.Ask(ctx, q)
+	return err
+}
+
+func (v *Interview) askSite(ctx context.Context) error {
+	s := &v.site
+	v.Say("The site. Ctrl-C loses no answer: the next `gauger init` goes on.")
+	return errors.Join(first(
+		func() error {
+			return v.into(ctx, &s.Name, dialogue.Question{Key: "site", Flag: "--site", Text: "Name of the site, for people"})
+		},
+		func() error {
+			return v.into(ctx, &s.ID, dialogue.Question{Key: "id", Flag: "--id", Text: "Short id for ticket numbers (A-Z 0-9 -, at most 12)", Default: suggestID(s.Name), Check: func(id string) (string, error) {
+				if !siteID.MatchString(id) {
+					return "", errors.New("at most 12 of A-Z, 0-9 and -")
+				}
+				return id, nil
+			}})
+		},
+		func() error {
+			return v.into(ctx, &s.Zone, dialogue.Question{Key: "zone", Flag: "--zone", Text: "Time zone", Default: "America/Chicago", Check: func(zone string) (string, error) {
+				if _, err := time.LoadLocation(zone); err != nil || zone == "Local" {
+					return "", fmt.Errorf("%q is no time zone; write one such as America/Chicago or America/Denver", zone)
+				}
+				return zone, nil
+			}})
+		},
+	))
+}
+
+// first runs steps until one fails.
+func first(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func suggestID(name string) string {
+	id := strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return -1
+	}, strings.ToUpper(strings.ReplaceAll(name, " ", "-")))
+	return strings.Trim(id[:min(12, len(id))], "-")
+}
+
+func (v *Interview) askService(ctx context.Context) error {
+	s := &v.site
+	v.Say("\nThe service. Keys never stand in the file: it names their place, which is credential:NAME (the file NAME in /etc/gauger, handed over by systemd), file:PATH or env:NAME.")
+	return first(
+		func() error {
+			return v.into(ctx, &s.URL, dialogue.Question{Key: "service", Flag: "--service", Text: "Address of the service, such as https://api.example.com", Check: func(url string) (string, error) {
+				if !strings.HasPrefix(url, "https://") && !strings.HasPrefix(url, "http://") {
+					return "", errors.New("begin with https://")
+				}
+				return strings.TrimRight(url, "/"), nil
+			}})
+		},
+		func() error {
+			return v.into(ctx, &s.PrimaryKey, dialogue.Question{Key: "primary", Flag: "--primary-key", Text: "Place of the primary key", Default: "credential:primary-key", Check: checkPlace})
+		},
+		func() error {
+			return v.into(ctx, &s.SecondKey, dialogue.Question{Key: "secondary", Flag: "--secondary-key", Text: "Place of the secondary key, or none", Default: "credential:secondary-key", Check: func(place string) (string, error) {
+				if place == "none" {
+					return place, nil
+				}
+				return checkPlace(place)
+			}})
+		},
+	)
+}
+
+// checkPlace reads where a secret is.
+func checkPlace(place string) (string, error) {
+	kind, name, _ := strings.Cut(place, ":")
+	if name == "" || kind != "credential" && kind != "file" && kind != "env" {
+		return "", errors.New("write credential:NAME (the file NAME in /etc/gauger), file:PATH or env:NAME")
+	}
+	return place, nil
+}
+
+// askObject offers the service's devices for the site.
+func (v *Interview) askObject(ctx context.Context) error {
+	s := &v.site
+	_, answered := v.Kept["object"]
+	if _, given := v.Given["object"]; v.Field.Devices != nil {
+		known, err := v.Field.Devices(ctx, s)
+		if err != nil && ctx.Err() == nil {
+			v.Say("The service's devices could not be read: %v", err)
+		}
+		s.known = known
+		if !given && !answered {
+			for i, d := range known {
+				v.Say("  %2d  %s  %s  (external id %s)", i+1, d.Name, d.ID, d.ExternalID)
+			}
+		}
+	}
+	return v.into(ctx, &s.Object, dialogue.Question{Key: "object", Flag: "--object", Text: "The site's device there, a number or a GUID", Check: func(answer string) (string, error) {
+		if n, err := strconv.Atoi(answer); err == nil && n >= 1 && n <= len(s.known) {
+			answer = s.known[n-1].ID
+		}
+		if !guid.MatchString(answer) {
+			return "", fmt.Errorf("%q is no GUID such as 6f9619ff-8b86-d011-b42d-00c04fc964ff, and no number of a list; ask whoever keeps the service", answer)
+		}
+		return answer, nil
+	}})
 }

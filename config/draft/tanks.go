@@ -129,7 +129,6 @@ func (v *Interview) checkTemperature(text string) (string, error) {
 	return v.checkSource(text)
 }
 
-// point finds a point by its whole name.
 func (v *Interview) point(name string) *Point {
 	for _, d := range v.site.Devices {
 		for _, p := range d.Points {

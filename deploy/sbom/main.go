@@ -1,7 +1,7 @@
 // Command sbom prints the bill of materials of a built program, as CycloneDX 1.5 in JSON: the modules that are linked into
 // it as the program itself says, which of them needs which by the module graph, and the licences that they bring.
 //
-// main.go reads the program and the graph, bill.go has the document's shape, licence.go knows a licence by its words.
+// main.go reads the program and the graph, bill.go has the document's shape and knows a licence by its words.
 //
 // It is no tool from elsewhere: what it has to know is what Go's own commands say, and the same commit must give the same bytes.
 // A module whose licence it does not know ends it with an error, so that no package goes out with a gap.

@@ -2,9 +2,8 @@
 // request carries, their renewal, and the file that outlives a restart. It reaches the service through Service alone.
 //
 // The ring (ring.go) takes keys that people and the service give, each into its slot (slot.go); order.go says which a call
-// tries, due.go when each is renewed and renew.go how; ending.go warns of a key's end, note.go tells of the rest, status.go shows
-// everything to people; file.go is the key file, expiry.go reads the service's times, service.go asks of the client above what
-// the ring needs. secret.go never prints its value.
+// tries, due.go when each is renewed and renew.go how; ending.go tells of a key's end and of the rest; file.go is the key
+// file.
 //
 // # Decisions
 //

@@ -298,7 +298,6 @@ func (r *Ring) jitter(d time.Duration, part float64) time.Duration {
 	return time.Duration((1 - part + 2*part*r.random.Float64()) * float64(d))
 }
 
-// adoptLogin takes the keys of a login.
 func (r *Ring) adoptLogin(ctx context.Context) error {
 	via := r.boundService()
 	if via == nil {

@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -277,4 +278,86 @@ func (r *Ring) Rejected(k Key) {
 		r.beginEpisode(eventrules.KeyRefused, k.slot.String(), "the service refuses this key; the other one is asked to renew it")
 		r.wake()
 	}
+}
+
+// Service renews keys and logs in: the client above.
+type Service interface {
+	// Renew asks once for half a year more of a slot, with one key as the request's header. An end that the service does not
+	// say is counted from now.
+	Renew(ctx context.Context, slot Slot, with Secret, now func() time.Time) Reply
+	// Login gives the keys of the configured login; ErrNoLogin when there is none.
+	Login(ctx context.Context) (primary, secondary Grant, err error)
+}
+
+// Reply ends one attempt to renew a slot.
+type Reply struct {
+	Outcome Outcome
+	Grant   Grant // when it was renewed
+	Err     error // what came instead; when it was renewed, that the answer could not be read
+}
+
+// Outcome says whether a slot was renewed. Zero is Unanswered, so that a forgotten outcome never counts as certain.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Unanswered    Outcome = iota // it may have been renewed
+	Renewed                      // it was
+	HeaderRefused                // the service does not accept the key in the header
+	Declined                     // the service said no to what was asked
+	Unsent                       // nothing reached the service
+)
+
+// Failure is an error of the service that says what it means for the keys.
+type Failure interface {
+	error
+	KeyRefused() bool // no key is accepted, or the key may not do this
+	Lasting() bool    // only a person can mend it
+}
+
+// ErrNoLogin says that keys cannot come from a login.
+var ErrNoLogin = errors.New("no login is configured")
+
+// Status is one value of one slot, for people. The value itself is not in it.
+type Status struct {
+	Slot        string    `json:"slot"`
+	Fingerprint string    `json:"fingerprint"`
+	State       string    `json:"state"`  // untried, proven or refused
+	Source      string    `json:"source"` // file, renewal or login
+	Since       time.Time `json:"since"`
+	Accepted    time.Time `json:"accepted,omitzero"` // when the service last accepted it, as far as this process or the file knows
+	Refused     time.Time `json:"refused,omitzero"`
+	Renewed     time.Time `json:"renewed,omitzero"`  // the slot's last renewal that was answered
+	Expires     time.Time `json:"expires,omitzero"`  // the slot's; nothing is decided by it
+	Assumed     bool      `json:"assumed,omitempty"` // expires is a guess: the service's text could not be read
+	Warning     string    `json:"warning,omitempty"` // what is wrong when the slot ends soon and is not renewed
+	Doubt       time.Time `json:"doubt,omitzero"`    // a renewal was sent then and its answer is not known
+	Next        time.Time `json:"next,omitzero"`     // when the slot is to be renewed; zero: when the other one's renewal is answered
+}
+
+// Status lists every value that the ring holds, primary first, in each slot the newest first.
+func (r *Ring) Status() []Status {
+	trusted := r.clockBelieved()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	var list []Status
+	for _, slot := range [...]Slot{Primary, Secondary} {
+		s := &r.state.Slots[slot]
+		next := time.Time{}
+		if in := r.dueIn(slot, now); in < forever {
+			next = now.Add(max(0, in))
+		}
+		warning := r.endAdvice(slot, now, trusted)
+		for _, e := range s.Entries {
+			list = append(list, Status{
+				Slot: slot.String(), Fingerprint: Secret(e.Value).Fingerprint(),
+				State: [...]string{"untried", "proven", "refused"}[min(e.State, refused)], Source: e.Source,
+				Since: e.Since, Accepted: e.OK, Refused: e.Refused, Renewed: s.Renewed,
+				Expires: s.Expires.At, Assumed: s.Expires.Assumed, Doubt: s.Doubt,
+				Next: next, Warning: warning,
+			})
+		}
+	}
+	return list
 }

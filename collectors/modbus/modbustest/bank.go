@@ -2,8 +2,8 @@
 // TCP, or RTU on anything that reads and writes, and with the faults that real lines have. It serves the tests,
 // the demonstration and the benchmarks.
 //
-// bank.go holds registers, slave.go the units of a line, frame.go what goes over the wire, fault.go what goes wrong there. It is
-// served by server.go (authority.go signs its certificates), on pty_linux.go, or in memory on pipe.go.
+// bank.go holds registers, slave.go the units of a line, frame.go what goes over the wire and wrong there. It is
+// served over TCP (authority.go signs its certificates), on pty_linux.go, or in memory on pipe.go.
 package modbustest
 
 import (

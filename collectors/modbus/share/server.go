@@ -1,3 +1,6 @@
+// Package share lets other masters read the devices of this box over Modbus TCP, each under its own unit id: from the last
+// answers of the units (cache.go), to a few connections at a time, of which one address has half (server.go). Nothing is asked for on a master's behalf,
+// and nothing can be written. An answer that is too old is no answer: the master is told that the unit is silent.
 package share
 
 import (
@@ -136,7 +139,6 @@ func (s *server) serve(parent context.Context, tcp net.Listener) {
 	}
 }
 
-// admits says whether an address may ask.
 func (s *server) admits(a net.Addr) bool {
 	at, ok := a.(*net.TCPAddr)
 	return len(s.masters) == 0 || ok && slices.ContainsFunc(s.masters, func(p netip.Prefix) bool { return p.Contains(at.AddrPort().Addr().Unmap()) })

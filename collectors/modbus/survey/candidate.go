@@ -3,6 +3,8 @@ package survey
 import (
 	"cmp"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -206,4 +208,131 @@ func listEquivalents(all []*Candidate) {
 			}
 		}
 	}
+}
+
+// logLikelihood of a reading, given what is seen, in natural logarithms of probabilities: the bits that it
+// accounts for, were they chance; the chance of this very number where it is right, which is how likely a value
+// near it is times how finely the type can tell values apart; and how usual such a device is. So a float that has
+// the expected value to seven digits weighs more than a scaled byte that comes near it, and a float of 1e-8 within
+// the range 0 to 240 weighs nothing.
+func (p snapshot) logLikelihood(q Question, c Candidate, r interpretation) float64 {
+	sum := q.logDensity(c.Expected()) + math.Log(r.step()*c.Measure.Size) + r.prior() + measurePriors[c.Measure.Name]
+	if r.divisor != 1 && !q.expects() {
+		sum -= 2 // nothing speaks for a scale
+	}
+	if c.Offset != 0 {
+		sum -= q.wrongAddressPenalty()
+	}
+	for _, w := range c.Words {
+		sum += chanceOfWord(w)
+	}
+	if c.Value < 0 {
+		sum-- // hardly anything in a tank is below zero
+	}
+	return sum + p.neighbourEvidence(c, r)
+}
+
+// wrongAddressPenalty for a person who asks for a register beside the right one. A mere range is little to
+// tell the neighbours by, so that the asked one then weighs more.
+func (q Question) wrongAddressPenalty() float64 {
+	if q.High > q.Low {
+		return 10
+	}
+	return 7
+}
+
+// chanceOfWord is the surprise at a register of this content. Empty ones are everywhere, and so are states, counters and
+// other small numbers.
+func chanceOfWord(w uint16) float64 {
+	switch w {
+	case 0:
+		return 0.7
+	case 0xFFFF:
+		return 3
+	}
+	return min(2.5+math.Log(float64(w)), 16*math.Ln2)
+}
+
+// logDensity is the logarithm of how likely a value near v is, per unit.
+func (q Question) logDensity(v float64) float64 {
+	if !q.expects() {
+		size := max(math.Abs(v), 1e-2) // any size between a hundredth and a hundred thousand is equally likely
+		far := max(0, math.Log10(size/1e5)) + max(0, math.Log10(1e-2/max(math.Abs(v), 1e-40)))
+		return -math.Log(16*size) - 3*far
+	}
+	width := q.High - q.Low
+	blur := max(q.Within/3, 0.01*width, 1e-3*math.Abs(q.High), 1e-6)
+	away := max(0, q.Low-v, v-q.High) / blur
+	return -math.Log(width+2*blur) - 4*math.Log1p(away*min(away, 1e100))
+}
+
+// step is the step between two neighbouring values. A float whose last binary digits are zero was made from
+// a round number, which is as good as a coarser step, though not quite.
+func (r interpretation) step() float64 {
+	if !isFloat(r.kind) {
+		return 1 / r.divisor
+	}
+	mantissa := 52
+	if r.kind == registers.Float32 {
+		mantissa = 23
+	}
+	bits := r.rawBits()
+	v, _ := r.kind.Number(bits) // what is no number does not come here
+	if v == 0 {
+		return 1e-2
+	}
+	_, exponent := math.Frexp(v)
+	step := math.Ldexp(1, exponent-1-mantissa)
+	round := step
+	for round < 1 && bits&1 == 0 {
+		round, bits = 2*round, bits>>1
+	}
+	return max(step, min(round, 1)/8)
+}
+
+// prior of devices that are built so, as a logarithm. Of signed and unsigned the signed one comes first: a
+// level that dips below zero is then -1, not 65535.
+func (r interpretation) prior() float64 {
+	order, four := orderPriors[r.order]
+	if !four {
+		order = -4
+	}
+	return typePriors[r.kind] + order + scalePriors[r.divisor]
+}
+
+// measurePriors of tank gauges, as logarithms; inches are the usual.
+var measurePriors = map[string]float64{"ft": -1, "percent": -1.5, "mm": -2, "cm": -2, "m": -2}
+
+var (
+	typePriors = map[registers.Kind]float64{
+		registers.Float32: 0, registers.Int16: -0.3, registers.Uint16: -0.6, registers.Int32: -1, registers.Uint32: -1.3, registers.Float64: -1.5,
+		registers.BCD16: -2.5, registers.BCD32: -3, registers.Int64: -5, registers.Uint64: -5.3,
+	}
+	orderPriors = map[string]float64{"": 0, "ABCD": 0, "CDAB": -0.3, "BADC": -2, "DCBA": -2}
+	scalePriors = map[float64]float64{1: 0, 10: -0.5, 100: -0.5, 1000: -1, 10_000: -3, 16: -3, 8: -3.5}
+)
+
+// neighbourEvidence of the registers beside a value of two registers: that it fills exactly what the
+// unit has there, and that its neighbour has its empty half in the same place.
+func (p snapshot) neighbourEvidence(c Candidate, r interpretation) float64 {
+	n := len(c.Words)
+	if n != 2 {
+		return 0
+	}
+	sum := 0.0
+	_, before := p[c.Address-1]
+	_, after := p[c.Address+n]
+	if !before && !after {
+		sum += 1.5
+	}
+	empty := slices.Index(c.Words, 0)
+	if isFloat(r.kind) || empty < 0 {
+		return sum
+	}
+	for _, at := range []int{c.Address - n, c.Address + n} {
+		if pair, ok := p.registersFrom(at, n); ok && pair[empty] == 0 && pair[1-empty] != 0 {
+			sum += 1.5
+		}
+	}
+	return sum
 }

@@ -1,10 +1,18 @@
+// Package sparkplug reads what Sparkplug B edge nodes publish over MQTT, and remembers what each node's births have
+// defined. It is pure: messages and times come in, and no connection, point or reading is known here.
+//
+// An alias lives for one connection. A birth missed between two connections may have given it to another metric, so nothing
+// is remembered and each connection asks for births; after a lost message values by alias are uncertain until the next birth.
 package sparkplug
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -212,4 +220,87 @@ func bdSeqOf(p *Payload) int64 {
 		}
 	})
 	return of
+}
+
+const (
+	// rebirthEvery and rebirthSeldom bound how often a node is asked for its birth: its answer is long, and comes
+	// over a metered link.
+	rebirthEvery  = time.Minute
+	rebirthSeldom = 16 * time.Minute
+	// startupSpread bounds the time over which the nodes of a new connection are asked, a second for each of them.
+	startupSpread = 30
+)
+
+// Rebirth is the command to a node to publish its births again.
+func Rebirth(group, node string, now time.Time) (topic string, payload []byte) {
+	const name = "Node Control/Rebirth"
+	ms := binary.AppendUvarint(nil, uint64(now.UnixMilli()))
+	metric := append([]byte{metricName<<3 | wireBytes, byte(len(name))}, name...)
+	metric = append(append(metric, metricTime<<3|wireVarint), ms...)
+	metric = append(metric, metricType<<3|wireVarint, byte(typeBoolean), valueBool<<3|wireVarint, 1)
+	payload = append([]byte{payloadTime<<3 | wireVarint}, ms...)
+	payload = append(append(payload, payloadMetrics<<3|wireBytes, byte(len(metric))), metric...)
+	return Namespace + "/" + group + "/NCMD/" + node, payload
+}
+
+// Connect begins a new connection, over which so many nodes are heard: each is to be asked for its birth, not all at once.
+func (n *Node) Connect(now time.Time, nodes int) {
+	n.reset(now)
+	n.rebirthAt = now.Add(rand.N(time.Second * time.Duration(min(nodes, startupSpread))))
+}
+
+// wantRebirth has the node asked for its birth, if that is not under way.
+func (n *Node) wantRebirth(now time.Time) {
+	if n.rebirthAt.IsZero() {
+		n.rebirthAt = now.Add(rand.N(time.Second))
+	}
+}
+
+// RebirthDue says whether the node is to be asked for its birth now. If so it is next due after a wait that grows with
+// each, with jitter.
+func (n *Node) RebirthDue(now time.Time) bool {
+	if n.rebirthAt.IsZero() || now.Before(n.rebirthAt) {
+		return false
+	}
+	wait := min(rebirthEvery<<min(n.rebirths, 8), rebirthSeldom)
+	n.rebirthAt = now.Add(wait + rand.N(wait/4))
+	n.rebirths++
+	return true
+}
+
+// Namespace is the first level of all topics of Sparkplug B.
+const Namespace = "spBv1.0"
+
+// ParsePath takes GROUP/NODE[/DEVICE] apart.
+func ParsePath(text string) (group, node, device string, err error) {
+	parts := strings.Split(text, "/")
+	if len(parts) < 2 || len(parts) > 3 || slices.Contains(parts, "") {
+		return "", "", "", errors.New("is no place in Sparkplug; write GROUP/NODE or GROUP/NODE/DEVICE")
+	}
+	if strings.ContainsAny(text, "+#\x00") {
+		return "", "", "", errors.New("has a + or #; name one node")
+	}
+	return parts[0], parts[1], strings.Join(parts[2:], ""), nil
+}
+
+// JoinPath is GROUP/NODE[/DEVICE].
+func JoinPath(group, node, device string) string {
+	return strings.TrimSuffix(group+"/"+node+"/"+device, "/")
+}
+
+// SplitTopic takes a topic of Sparkplug apart; kind is empty for any other.
+func SplitTopic(topic string) (group, kind, node, device string) {
+	rest, ours := strings.CutPrefix(topic, Namespace+"/")
+	if !ours {
+		return "", "", "", ""
+	}
+	group, rest, _ = strings.Cut(rest, "/")
+	kind, rest, _ = strings.Cut(rest, "/")
+	node, device, _ = strings.Cut(rest, "/")
+	return group, kind, node, device
+}
+
+// Filter is the topic filter for everything that a node and its devices publish.
+func Filter(group, node string) string {
+	return Namespace + "/" + group + "/+/" + node + "/#"
 }
