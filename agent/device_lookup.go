@@ -78,8 +78,8 @@ var errEnough = errors.New("found")
 // external id where one is expected, and a refusal of this very id.
 func (a *Agent) queryDevice(ctx context.Context, id string) (ledger.DeviceLookup, error) {
 	l := ledger.DeviceLookup{Tank: id, Found: ledger.Unknown, At: time.Now().Round(0), Config: a.Site.Config}
-	err := a.Client.AllDevices(ctx, cloud.DeviceQuery{ExternalID: id}, func(p cloud.DevicePage) error {
-		for _, d := range p.Devices {
+	err := a.Client.AllDevices(ctx, cloud.DeviceQuery{ExternalID: id}, func(p cloud.Page[cloud.Device]) error {
+		for _, d := range p.Items {
 			switch {
 			case strings.EqualFold(d.ExternalID, id):
 				l.Found, l.Device = ledger.Known, d.ID

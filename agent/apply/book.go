@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -78,16 +77,12 @@ func (b *Book) path() string { return filepath.Join(b.folder, "apply.json") }
 // Open reads the book of a store. One that cannot be read is empty, and the error says so.
 func Open(folder string) (*Book, error) {
 	b := &Book{folder: folder}
-	f, err := disk.OpenFile(b.path(), os.O_RDONLY, 0)
+	text, err := disk.ReadFile(b.path(), mostBook)
 	if errors.Is(err, fs.ErrNotExist) {
 		return b, nil
 	}
 	if err == nil {
-		var text []byte
-		text, err = io.ReadAll(io.LimitReader(f, mostBook))
-		if err = errors.Join(err, f.Close()); err == nil {
-			err = json.Unmarshal(text, b)
-		}
+		err = json.Unmarshal(text, b)
 	}
 	if err != nil {
 		return &Book{folder: folder}, fmt.Errorf("read what is known of changes of the configuration: %w; it begins anew", err)

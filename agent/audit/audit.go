@@ -16,7 +16,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -167,15 +166,11 @@ func (t *Trail) Read(since time.Time) (Log, error) {
 func (t *Trail) read(since time.Time) (Log, error) {
 	all := Log{Entries: []Entry{}}
 	for _, path := range []string{t.older(), t.path} {
-		f, err := disk.OpenFile(path, os.O_RDONLY, 0)
+		text, err := disk.ReadFile(path, maxFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return all, fmt.Errorf("read the audit trail: %w", err)
-		}
-		text, err := io.ReadAll(io.LimitReader(f, maxFile))
-		if err = errors.Join(err, f.Close()); err != nil {
 			return all, fmt.Errorf("read the audit trail: %w", err)
 		}
 		for line := range bytes.Lines(text) {

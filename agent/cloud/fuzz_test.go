@@ -51,11 +51,11 @@ func FuzzAnswers(f *testing.F) {
 		if _, err := parseAuth([]byte(body), now); err != nil && strings.Contains(err.Error(), body) && len(body) > 20 {
 			t.Errorf("the error repeats the answer: %v", err)
 		}
-		if d, err := c.wire.ReadDevices([]byte(body)); err == nil && !json.Valid([]byte(body)) {
-			t.Errorf("%d devices in what is no JSON", len(d))
+		if d, err := c.wire.readDevices([]byte(body)); err == nil && !json.Valid([]byte(body)) {
+			t.Errorf("%d devices in what is no JSON", len(d.Items))
 		}
-		if e, err := c.wire.ReadEvents([]byte(body)); err == nil && !json.Valid([]byte(body)) {
-			t.Errorf("%d events in what is no JSON", len(e))
+		if e, err := c.wire.readEvents([]byte(body)); err == nil && !json.Valid([]byte(body)) {
+			t.Errorf("%d events in what is no JSON", len(e.Items))
 		}
 	})
 }

@@ -63,107 +63,84 @@ type Event struct {
 	Raw        json.RawMessage `json:"raw"`
 }
 
-// DevicePage is one page of devices. Odd are the places, from 0, of elements that could not be read as one; the others are no
+// Page is one page of devices or events. Odd are the places, from 0, of elements that could not be read as one; the others are no
 // worse for it. Raw is the answer as it came, also when its shape was not understood.
-type DevicePage struct {
-	Devices []Device
-	Odd     []int
-	Raw     []byte
-}
+type Page[E any] struct {
+	Items []E
+	Odd   []int
+	Raw   []byte
 
-// EventPage is one page of events; see DevicePage.
-type EventPage struct {
-	Events []Event
-	Odd    []int
-	Raw    []byte
+	elements []json.RawMessage // of Items
 }
 
 // mostPages ends a query whose service never stops giving pages.
 const mostPages = 10000
 
 // QueryDevices gets one page. An answer of another shape gives its Raw with ErrShape as the cause.
-func (c *Client) QueryDevices(ctx context.Context, q DeviceQuery) (DevicePage, error) {
+func (c *Client) QueryDevices(ctx context.Context, q DeviceQuery) (Page[Device], error) {
 	query, err := q.values()
 	if err != nil {
-		return DevicePage{}, fmt.Errorf("querying devices: %w", err)
+		return Page[Device]{}, fmt.Errorf("querying devices: %w", err)
 	}
-	raw, err := c.fetch(ctx, request{op: QueryDevices, query: query})
-	if err != nil {
-		return DevicePage{Raw: raw}, err
-	}
-	devices, odd, err := c.wire.readDevices(raw)
-	return DevicePage{devices, odd, raw}, err
+	return fetchPage(ctx, c, request{op: QueryDevices, query: query}, c.wire.readDevices)
 }
 
 // AllDevices gives every page from q.Page on to each, until an empty, short or repeated page. A page of another
 // shape is given too, and ends it with ErrShape; so does an error of each.
-func (c *Client) AllDevices(ctx context.Context, q DeviceQuery, each func(DevicePage) error) error {
-	return follows(q.Page, func(page int) (elements, error) {
+func (c *Client) AllDevices(ctx context.Context, q DeviceQuery, each func(Page[Device]) error) error {
+	return eachPage(q.Page, each, func(page int) (Page[Device], error) {
 		q.Page = page
-		got, err := c.QueryDevices(ctx, q)
-		found := elements{give: func() error { return each(got) }, any: len(got.Raw) > 0, odd: len(got.Odd)}
-		for _, d := range got.Devices {
-			found.raw = append(found.raw, d.Raw)
-		}
-		return found, err
+		return c.QueryDevices(ctx, q)
 	})
 }
 
 // GetEvents gets one page. An answer of another shape gives its Raw with ErrShape as the cause: whether there
 // are events is then unknown.
-func (c *Client) GetEvents(ctx context.Context, q EventQuery) (EventPage, error) {
+func (c *Client) GetEvents(ctx context.Context, q EventQuery) (Page[Event], error) {
 	query, err := q.values(c.wire.RangeLayout)
 	if err != nil {
-		return EventPage{}, fmt.Errorf("getting events: %w", err)
+		return Page[Event]{}, fmt.Errorf("getting events: %w", err)
 	}
-	raw, err := c.fetch(ctx, request{op: GetEvents, arg: q.Type, query: query})
-	if err != nil {
-		return EventPage{Raw: raw}, err
-	}
-	events, odd, err := c.wire.readEvents(raw)
-	return EventPage{events, odd, raw}, err
+	return fetchPage(ctx, c, request{op: GetEvents, arg: q.Type, query: query}, c.wire.readEvents)
 }
 
 // AllEvents gives every page from q.Page on to each; see AllDevices.
-func (c *Client) AllEvents(ctx context.Context, q EventQuery, each func(EventPage) error) error {
-	return follows(q.Page, func(page int) (elements, error) {
+func (c *Client) AllEvents(ctx context.Context, q EventQuery, each func(Page[Event]) error) error {
+	return eachPage(q.Page, each, func(page int) (Page[Event], error) {
 		q.Page = page
-		got, err := c.GetEvents(ctx, q)
-		found := elements{give: func() error { return each(got) }, any: len(got.Raw) > 0, odd: len(got.Odd)}
-		for _, e := range got.Events {
-			found.raw = append(found.raw, e.Raw)
-		}
-		return found, err
+		return c.GetEvents(ctx, q)
 	})
 }
 
-// elements is a page as paging sees it.
-type elements struct {
-	raw  []json.RawMessage
-	odd  int          // how many more there are, which cannot be read
-	any  bool         // an answer came, understood or not
-	give func() error // hands the page to the caller
+func fetchPage[E any](ctx context.Context, c *Client, r request, read func([]byte) (Page[E], error)) (Page[E], error) {
+	raw, err := c.fetch(ctx, r)
+	if err != nil {
+		return Page[E]{Raw: raw}, err
+	}
+	page, err := read(raw)
+	page.Raw = raw
+	return page, err
 }
 
-// follows gets pages until one is empty, was seen before, or is shorter than the first. The size that was asked
+// eachPage gets pages until one is empty, was seen before, or is shorter than the first. The size that was asked
 // for does not tell a short page, since the service may have a limit of its own.
-func follows(first int, get func(page int) (elements, error)) error {
+func eachPage[E any](first int, each func(Page[E]) error, get func(page int) (Page[E], error)) error {
 	seen := map[[32]byte]bool{}
 	full := 0
 	first = max(first, 1)
 	for page := first; page < first+mostPages; page++ {
 		got, err := get(page)
 		if err != nil {
-			if got.any {
-				err = errors.Join(err, got.give())
+			if len(got.Raw) > 0 {
+				err = errors.Join(err, each(got))
 			}
 			return err
 		}
-		sum, size := sha256.Sum256(array(got.raw)), len(got.raw)+got.odd
+		sum, size := sha256.Sum256(array(got.elements)), len(got.Items)+len(got.Odd)
 		if seen[sum] || size == 0 && page > first {
 			return nil
 		}
-		if err := got.give(); err != nil {
+		if err := each(got); err != nil {
 			return err
 		}
 		if size == 0 || size < full {
@@ -255,73 +232,52 @@ func paging(v url.Values, page, size int) error {
 	return nil
 }
 
-// ReadDevices reads an answer of QueryDevices, and passes over elements without an id where one is expected. A list of
+// readDevices reads an answer of QueryDevices, and passes over elements without an id where one is expected. A list of
 // nothing else is ErrShape.
-func (w Wire) ReadDevices(body []byte) ([]Device, error) {
-	devices, _, err := w.readDevices(body)
-	return devices, err
-}
-
-func (w Wire) readDevices(body []byte) ([]Device, []int, error) {
+func (w Wire) readDevices(body []byte) (Page[Device], error) {
 	p := w.Devices
-	devices, odd, err := readElements(body, p.List, func(raw json.RawMessage) (Device, bool) {
+	return readElements("devices", "a device has no id, identifier or name", body, p.List, func(raw json.RawMessage) (Device, bool) {
 		d := Device{
 			ID: text(raw, p.ID), Identifier: text(raw, p.Identifier), Name: text(raw, p.Name),
 			ExternalID: text(raw, p.ExternalID), OrganizationID: text(raw, p.OrganizationID), Raw: raw,
 		}
 		return d, d.ID != "" || d.Identifier != "" || d.Name != ""
 	})
-	if err == nil && len(devices) == 0 && len(odd) > 0 {
-		err = fmt.Errorf("%w: a device has no id, identifier or name; name their paths in wire.devices", ErrShape)
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading devices: %w", err)
-	}
-	return devices, odd, nil
 }
 
-// ReadEvents reads an answer of GetEvents, and passes over elements without rule and start, which may be no events. A list of
+// readEvents reads an answer of GetEvents, and passes over elements without rule and start, which may be no events. A list of
 // nothing else is ErrShape.
-func (w Wire) ReadEvents(body []byte) ([]Event, error) {
-	events, _, err := w.readEvents(body)
-	return events, err
-}
-
-func (w Wire) readEvents(body []byte) ([]Event, []int, error) {
+func (w Wire) readEvents(body []byte) (Page[Event], error) {
 	p := w.Events
-	events, odd, err := readElements(body, p.List, func(raw json.RawMessage) (Event, bool) {
+	return readElements("events", "an event has neither rule nor start", body, p.List, func(raw json.RawMessage) (Event, bool) {
 		e := Event{
 			ID: text(raw, p.ID), Start: text(raw, p.Start), End: text(raw, p.End), ObjectID: text(raw, p.ObjectID),
 			ObjectType: text(raw, p.ObjectType), Rule: text(raw, p.Rule), Note: text(raw, p.Note), Raw: raw,
 		}
 		return e, e.Rule != "" || e.Start != ""
 	})
-	if err == nil && len(events) == 0 && len(odd) > 0 {
-		err = fmt.Errorf("%w: an event has neither rule nor start; name their paths in wire.events", ErrShape)
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading events: %w", err)
-	}
-	return events, odd, nil
 }
 
-// readElements reads each element of the list that a setting names; odd are the places of those that are none.
-func readElements[E any](body []byte, setting string, read func(json.RawMessage) (E, bool)) (all []E, odd []int, err error) {
+// readElements reads each element of the list that a setting names; none says of a list of nothing that can be read what is missing.
+func readElements[E any](what, none string, body []byte, setting string, read func(json.RawMessage) (E, bool)) (Page[E], error) {
 	at, err := parsePath(setting)
 	if err != nil {
-		return nil, nil, err
+		return Page[E]{}, fmt.Errorf("reading %s: %w", what, err)
 	}
 	elements, err := list(body, at)
 	if err != nil {
-		return nil, nil, err
+		return Page[E]{}, fmt.Errorf("reading %s: %w", what, err)
 	}
-	all = make([]E, 0, len(elements))
+	page := Page[E]{Items: make([]E, 0, len(elements))}
 	for i, raw := range elements {
 		if e, ok := read(raw); ok {
-			all = append(all, e)
+			page.Items, page.elements = append(page.Items, e), append(page.elements, raw)
 		} else {
-			odd = append(odd, i)
+			page.Odd = append(page.Odd, i)
 		}
 	}
-	return all, odd, nil
+	if len(page.Items) == 0 && len(page.Odd) > 0 {
+		return Page[E]{}, fmt.Errorf("reading %s: %w: %s; name their paths in wire.%s", what, ErrShape, none, what)
+	}
+	return page, nil
 }

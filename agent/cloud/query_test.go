@@ -33,8 +33,8 @@ func TestAllPages(t *testing.T) {
 			s.AddDevices(cloudtest.Device{ID: fmt.Sprint(i), Name: "d"})
 		}
 		seen := map[string]int{}
-		err := keyed(t, "", s).AllDevices(t.Context(), DeviceQuery{PageSize: c.size}, func(p DevicePage) error {
-			for _, d := range p.Devices {
+		err := keyed(t, "", s).AllDevices(t.Context(), DeviceQuery{PageSize: c.size}, func(p Page[Device]) error {
+			for _, d := range p.Items {
 				seen[d.ID]++
 			}
 			return nil
@@ -57,7 +57,7 @@ func TestRepeatedPage(t *testing.T) {
 	}}
 	given := 0
 	q := EventQuery{Type: "Diagnostic", Start: time.Now().Add(-time.Hour), End: time.Now()}
-	err := keyed(t, "", s).AllEvents(t.Context(), q, func(p EventPage) error { given += len(p.Events); return nil })
+	err := keyed(t, "", s).AllEvents(t.Context(), q, func(p Page[Event]) error { given += len(p.Items); return nil })
 	if err != nil || given != 2 || s.Count("GetEvents") != 2 {
 		t.Errorf("%v, %d events in %d requests", err, given, s.Count("GetEvents"))
 	}
@@ -68,16 +68,16 @@ func TestPagesEndAtErrors(t *testing.T) {
 	s.AddDevices(cloudtest.Device{ID: "1"}, cloudtest.Device{ID: "2"})
 	c := keyed(t, "", s)
 	stop := errors.New("enough")
-	if err := c.AllDevices(t.Context(), DeviceQuery{}, func(DevicePage) error { return stop }); !errors.Is(err, stop) || s.Count("QueryDevices") != 1 {
+	if err := c.AllDevices(t.Context(), DeviceQuery{}, func(Page[Device]) error { return stop }); !errors.Is(err, stop) || s.Count("QueryDevices") != 1 {
 		t.Errorf("%v after %d requests", err, s.Count("QueryDevices"))
 	}
 	s.Next(cloudtest.Fault{}, cloudtest.Fault{Status: 500})
-	if e, ok := errors.AsType[*Error](c.AllDevices(t.Context(), DeviceQuery{}, func(DevicePage) error { return nil })); !ok || e.Status != 500 {
+	if e, ok := errors.AsType[*Error](c.AllDevices(t.Context(), DeviceQuery{}, func(Page[Device]) error { return nil })); !ok || e.Status != 500 {
 		t.Errorf("%v", e)
 	}
 	s.Next(cloudtest.Fault{Body: `{"a":[],"b":[]}`})
 	raw := ""
-	err := c.AllDevices(t.Context(), DeviceQuery{}, func(p DevicePage) error { raw = string(p.Raw); return nil })
+	err := c.AllDevices(t.Context(), DeviceQuery{}, func(p Page[Device]) error { raw = string(p.Raw); return nil })
 	if !errors.Is(err, ErrShape) || raw != `{"a":[],"b":[]}` {
 		t.Errorf("another shape: %v, %s", err, raw)
 	}
@@ -95,7 +95,7 @@ func TestRoundTripOfEvents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return p.Events
+		return p.Items
 	}
 	got := read(e.Start, e.Start.Add(time.Second))
 	if len(got) != 1 {
@@ -177,30 +177,30 @@ func TestShapes(t *testing.T) {
 	w := DefaultWire()
 	good := []string{`[{"id":1}]`, `{"value":[{"deviceId":1}],"count":1}`, ` {"items":[{"guid":1}]} `}
 	for _, body := range good {
-		if d, err := w.ReadDevices([]byte(body)); err != nil || len(d) != 1 || d[0].ID != "1" {
+		if d, err := w.readDevices([]byte(body)); err != nil || len(d.Items) != 1 || d.Items[0].ID != "1" {
 			t.Errorf("%s: %+v, %v", body, d, err)
 		}
 	}
 	bad := []string{``, `null`, `7`, `"x"`, `{}`, `{"items":{}}`, `[{"unknown":1}]`, `[7]`, `[null]`, `{"a":[],"b":[]}`, `[{"id":1}`, `<html>`,
 		`{"httpStatusCode":503,"items":[]}`, `{"message":"Forbidden","errors":[]}`, `{"errorDescription":"later","value":[]}`}
 	for _, body := range bad {
-		if d, err := w.ReadDevices([]byte(body)); !errors.Is(err, ErrShape) || d != nil {
+		if d, err := w.readDevices([]byte(body)); !errors.Is(err, ErrShape) || d.Items != nil {
 			t.Errorf("%s: %+v, %v", body, d, err)
 		}
-		if e, err := w.ReadEvents([]byte(body)); !errors.Is(err, ErrShape) && body != `[{"id":1}]` || e != nil {
+		if e, err := w.readEvents([]byte(body)); !errors.Is(err, ErrShape) && body != `[{"id":1}]` || e.Items != nil {
 			t.Errorf("%s: %+v, %v", body, e, err)
 		}
 	}
 	for _, body := range []string{`[]`, `{"items":[]}`, `{"message":"ok","httpStatusCode":200,"value":[]}`} {
-		if d, err := w.ReadDevices([]byte(body)); err != nil || len(d) != 0 {
+		if d, err := w.readDevices([]byte(body)); err != nil || len(d.Items) != 0 {
 			t.Errorf("%s: %+v, %v", body, d, err)
 		}
 	}
 	w.Devices.List = "result.page"
-	if d, err := w.ReadDevices([]byte(`{"result":{"page":[]},"more":[1]}`)); err != nil || len(d) != 0 {
+	if d, err := w.readDevices([]byte(`{"result":{"page":[]},"more":[1]}`)); err != nil || len(d.Items) != 0 {
 		t.Errorf("%+v, %v", d, err)
 	}
-	if _, err := w.ReadDevices([]byte(`[]`)); !errors.Is(err, ErrShape) {
+	if _, err := w.readDevices([]byte(`[]`)); !errors.Is(err, ErrShape) {
 		t.Errorf("a path that leads nowhere: %v", err)
 	}
 }
@@ -211,8 +211,8 @@ func TestAnElementThatIsNoneCostsOnlyItself(t *testing.T) {
 	s.Next(cloudtest.Fault{Body: `[{"id":"1"},7,{"id":"2"},null]`}, cloudtest.Fault{Body: `[{"id":"3"},{"id":"4"},[],{"id":"5"}]`}, cloudtest.Fault{Body: `[]`})
 	var ids []string
 	var odd [][]int
-	err := keyed(t, "", s).AllDevices(t.Context(), DeviceQuery{}, func(p DevicePage) error {
-		for _, d := range p.Devices {
+	err := keyed(t, "", s).AllDevices(t.Context(), DeviceQuery{}, func(p Page[Device]) error {
+		for _, d := range p.Items {
 			ids = append(ids, d.ID)
 		}
 		odd = append(odd, p.Odd)
@@ -221,7 +221,7 @@ func TestAnElementThatIsNoneCostsOnlyItself(t *testing.T) {
 	if err != nil || strings.Join(ids, "") != "12345" || fmt.Sprint(odd) != "[[1 3] [2]]" {
 		t.Errorf("%v: devices %v, and odd ones at %v", err, ids, odd)
 	}
-	if e, err := DefaultWire().ReadEvents([]byte(`[{"ruleName":"gap"},{"id":1}]`)); err != nil || len(e) != 1 {
+	if e, err := DefaultWire().readEvents([]byte(`[{"ruleName":"gap"},{"id":1}]`)); err != nil || len(e.Items) != 1 {
 		t.Errorf("events: %+v, %v", e, err)
 	}
 }
@@ -243,7 +243,7 @@ func TestListsOfTheServiceHaveLimits(t *testing.T) {
 	for name, c := range cases {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := DefaultWire().ReadDevices([]byte(c.body))
+		_, err := DefaultWire().readDevices([]byte(c.body))
 		runtime.ReadMemStats(&after)
 		if !errors.Is(err, ErrShape) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
@@ -253,7 +253,7 @@ func TestListsOfTheServiceHaveLimits(t *testing.T) {
 		}
 	}
 	most := "[" + strings.Repeat(`{"id":1},`, mostElements-1) + `{"id":1}]`
-	if d, err := DefaultWire().ReadDevices([]byte(most)); err != nil || len(d) != mostElements {
-		t.Errorf("as many as may be: %d, %v", len(d), err)
+	if d, err := DefaultWire().readDevices([]byte(most)); err != nil || len(d.Items) != mostElements {
+		t.Errorf("as many as may be: %d, %v", len(d.Items), err)
 	}
 }

@@ -164,11 +164,11 @@ func (d *Server) fetchEvents(ctx context.Context, l *eventComparison, p *EventPr
 		if o.asked() {
 			q.ObjectID, q.ObjectType = o.id, o.kind
 		}
-		err := d.Client.AllEvents(ctx, q, func(page cloud.EventPage) error {
+		err := d.Client.AllEvents(ctx, q, func(page cloud.Page[cloud.Event]) error {
 			if len(page.Odd) > 0 { // it may be any of those that are counted
 				return fmt.Errorf("element [%d] of the answer: %w: %w", page.Odd[0], errEvent, cloud.ErrShape)
 			}
-			for _, e := range page.Events {
+			for _, e := range page.Items {
 				if err := l.addFound(o, e, p); err != nil {
 					return err
 				}

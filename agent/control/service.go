@@ -155,52 +155,46 @@ func (d *Server) addMemo(ctx context.Context, m MemoArgs) (QueuedRecord, error) 
 }
 
 func (d *Server) devices(ctx context.Context, a DevicesArgs) (QueryResult[cloud.Device], error) {
-	out := QueryResult[cloud.Device]{Items: []cloud.Device{}}
-	take := func(p cloud.DevicePage) error { return out.addPage(p.Devices, p.Odd, p.Raw, d.Client) }
-	var err error
-	if a.All {
-		err = d.Client.AllDevices(ctx, a.DeviceQuery, take)
-	} else {
-		err = singlePage(d.Client.QueryDevices(ctx, a.DeviceQuery))(take)
-	}
-	return out, out.shape(err)
+	return queryPages(d.Client, a.All, func(take func(cloud.Page[cloud.Device]) error) error {
+		return d.Client.AllDevices(ctx, a.DeviceQuery, take)
+	},
+		func() (cloud.Page[cloud.Device], error) { return d.Client.QueryDevices(ctx, a.DeviceQuery) })
 }
 
 func (d *Server) events(ctx context.Context, a EventsArgs) (QueryResult[cloud.Event], error) {
-	out := QueryResult[cloud.Event]{Items: []cloud.Event{}}
-	take := func(p cloud.EventPage) error { return out.addPage(p.Events, p.Odd, p.Raw, d.Client) }
-	var err error
-	if a.All {
-		err = d.Client.AllEvents(ctx, a.EventQuery, take)
-	} else {
-		err = singlePage(d.Client.GetEvents(ctx, a.EventQuery))(take)
+	return queryPages(d.Client, a.All, func(take func(cloud.Page[cloud.Event]) error) error {
+		return d.Client.AllEvents(ctx, a.EventQuery, take)
+	},
+		func() (cloud.Page[cloud.Event], error) { return d.Client.GetEvents(ctx, a.EventQuery) })
+}
+
+// queryPages takes every page, or one, also when only its raw form is of use.
+func queryPages[E any](from *cloud.Client, all bool, every func(func(cloud.Page[E]) error) error, one func() (cloud.Page[E], error)) (out QueryResult[E], err error) {
+	out.Items = []E{}
+	take := func(p cloud.Page[E]) error { return out.addPage(p, from) }
+	if all {
+		return out, out.shape(every(take))
+	}
+	page, err := one()
+	if err == nil || errors.Is(err, cloud.ErrShape) {
+		err = errors.Join(err, take(page))
 	}
 	return out, out.shape(err)
 }
 
-// singlePage gives a single page to take, also when only its raw form is of use.
-func singlePage[P any](page P, err error) func(take func(P) error) error {
-	return func(take func(P) error) error {
-		if err != nil && !errors.Is(err, cloud.ErrShape) {
-			return err
-		}
-		return errors.Join(err, take(page))
-	}
-}
-
 // addPage takes a page: what could be read of it, or else its raw form.
-func (f *QueryResult[E]) addPage(items []E, odd []int, raw []byte, from *cloud.Client) error {
+func (f *QueryResult[E]) addPage(p cloud.Page[E], from *cloud.Client) error {
 	f.pages++
-	if f.bytes += len(raw); f.bytes > mostListed {
+	if f.bytes += len(p.Raw); f.bytes > mostListed {
 		return fmt.Errorf("the service has more than %d MB of this; ask for less at a time, or page by page", mostListed>>20)
 	}
-	for _, at := range odd[:min(len(odd), mostOdd-len(f.Odd))] {
+	for _, at := range p.Odd[:min(len(p.Odd), mostOdd-len(f.Odd))] {
 		f.Odd = append(f.Odd, fmt.Sprintf("element [%d] of page %d has none of the fields that service.wire names", at, f.pages))
 	}
-	if items == nil && len(bytes.TrimSpace(raw)) > 0 {
-		f.Raw = append(f.Raw, from.Shown(raw))
+	if p.Items == nil && len(bytes.TrimSpace(p.Raw)) > 0 {
+		f.Raw = append(f.Raw, from.Shown(p.Raw))
 	}
-	f.Items = append(f.Items, items...)
+	f.Items = append(f.Items, p.Items...)
 	return nil
 }
 

@@ -13,7 +13,7 @@ func TestAQueryOfManyPagesHasALimit(t *testing.T) {
 	var f QueryResult[cloud.Device]
 	page := make([]byte, 1<<20)
 	for n := range 9 {
-		err := f.addPage([]cloud.Device{{ID: "1"}}, make([]int, 15), page, nil)
+		err := f.addPage(cloud.Page[cloud.Device]{Items: []cloud.Device{{ID: "1"}}, Odd: make([]int, 15), Raw: page}, nil)
 		if full := n == 8; (err != nil) != full || full && !strings.Contains(err.Error(), "more than 8 MB") {
 			t.Errorf("page %d: %v", n+1, err)
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -29,17 +28,12 @@ func (f *refuge) left() ([]byte, error) {
 	if f.path == "" {
 		return nil, nil
 	}
-	in, err := disk.OpenFile(f.path, os.O_RDONLY, 0)
-	if gone(err) {
+	page, err := disk.ReadFile(f.path, pageSize)
+	if gone(err) || err == nil && len(page) < pageSize {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
-	}
-	page := make([]byte, pageSize)
-	_, err = io.ReadFull(in, page)
-	if err = errors.Join(err, in.Close()); err != nil {
-		return nil, nil //nolint:nilerr // shorter than a page: nothing was left
 	}
 	if _, err := unseal(page); err != nil {
 		return nil, nil //nolint:nilerr // what is not sound counts as none

@@ -20,6 +20,7 @@ import (
 	"gauger/agent/console"
 	"gauger/agent/control"
 	"gauger/config"
+	"gauger/outbox/disk"
 )
 
 type bundleOptions struct {
@@ -183,7 +184,7 @@ func (g *gatherer) files() {
 	for _, f := range []struct{ name, about, path string }{
 		{"gauger.yaml", "the configuration as it stands", g.config}, {lastGoodFile, "the last one that worked", filepath.Join(g.store, lastGoodFile)},
 	} {
-		b, err := readKept(f.path)
+		b, err := disk.ReadFile(f.path, mostKept)
 		if _, _, flaw := config.FindSecrets(b); flaw != nil {
 			b = []byte(bundle.HideLines(string(b)))
 		}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -44,7 +43,7 @@ func loadRevision(path string) (*revision, error) {
 // loadKept reads the last good configuration of a store, as if it stood in the place of path.
 func loadKept(store, path string) (*revision, error) {
 	kept := filepath.Join(store, lastGoodFile)
-	b, err := readKept(kept)
+	b, err := disk.ReadFile(kept, mostKept)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +176,7 @@ func firstDoubts(doubts []string) []string {
 // keepLastGood keeps a copy of a configuration that works; changed: it is another one than before.
 func keepLastGood(store string, text []byte) (changed bool, err error) {
 	to := filepath.Join(store, lastGoodFile)
-	if old, err := readKept(to); err == nil && bytes.Equal(old, text) {
+	if old, err := disk.ReadFile(to, mostKept); err == nil && bytes.Equal(old, text) {
 		return false, nil
 	}
 	return true, apply.WriteFile(to, text)
@@ -185,16 +184,6 @@ func keepLastGood(store string, text []byte) (changed bool, err error) {
 
 // mostKept bounds what is read of the last good configuration, in bytes: four times what one may hold.
 const mostKept = 1 << 20
-
-// readKept reads a file of the store, and follows no link in its place.
-func readKept(path string) ([]byte, error) {
-	f, err := disk.OpenFile(path, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	b, err := io.ReadAll(io.LimitReader(f, mostKept))
-	return b, errors.Join(err, f.Close())
-}
 
 // tellDoubts tells of a configuration's doubts in status and in events.
 func (d *daemon) tellDoubts(doubts []string) error {

@@ -43,6 +43,16 @@ func OpenFile(name string, flag int, mode os.FileMode) (*os.File, error) {
 	return f, nil
 }
 
+// ReadFile reads a file of at most so many bytes, and follows no link in its place.
+func ReadFile(name string, most int64) ([]byte, error) {
+	f, err := OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, most))
+	return b, errors.Join(err, f.Close())
+}
+
 // ReadThrough reads as much as there is from a place in the file on. Blocks that the disk cannot read any more are zeros.
 func ReadThrough(f *os.File, buf []byte, start int64) (n int, err error) {
 	if n, err = f.ReadAt(buf, start); errors.Is(err, syscall.EIO) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -175,14 +174,7 @@ type realDisk struct{}
 
 func (realDisk) rename(from, to string) error { return os.Rename(from, to) }
 
-func (realDisk) read(path string) ([]byte, error) {
-	file, err := files.OpenFile(path, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	b, err := io.ReadAll(io.LimitReader(file, maxKeyFile))
-	return b, errors.Join(err, file.Close())
-}
+func (realDisk) read(path string) ([]byte, error) { return files.ReadFile(path, maxKeyFile) }
 
 func (realDisk) write(path string, b []byte) error {
 	file, err := files.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

@@ -107,26 +107,17 @@ func (a *Archive) Ints(p ...*int) {
 }
 
 // Int writes or reads a whole number.
-func (a *Archive) Int(p *int64) {
-	if !a.Reading {
-		a.b = binary.AppendVarint(a.b, *p)
-		return
-	}
-	v, n := binary.Varint(a.b)
-	if n <= 0 {
-		a.Fail(errShort)
-		return
-	}
-	*p, a.b = v, a.b[n:]
-}
+func (a *Archive) Int(p *int64) { whole(a, p, binary.AppendVarint, binary.Varint) }
 
 // Uint writes or reads a whole number that is not below 0.
-func (a *Archive) Uint(p *uint64) {
+func (a *Archive) Uint(p *uint64) { whole(a, p, binary.AppendUvarint, binary.Uvarint) }
+
+func whole[N any](a *Archive, p *N, write func([]byte, N) []byte, read func([]byte) (N, int)) {
 	if !a.Reading {
-		a.b = binary.AppendUvarint(a.b, *p)
+		a.b = write(a.b, *p)
 		return
 	}
-	v, n := binary.Uvarint(a.b)
+	v, n := read(a.b)
 	if n <= 0 {
 		a.Fail(errShort)
 		return
