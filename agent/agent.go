@@ -4,7 +4,7 @@
 // agent.go: the workers, and how a run begins and ends. sender.go: a batch on its way to the service. outbox_events.go and
 // outbox_summary.go: events of what the outbox says, summed up. device_lookup.go: the service is asked once for each tank.
 // crew.go: the collectors, which outlive a change of the configuration. systemd.go: sd_notify, the watchdog, and what systemd shows as
-// the status. hung.go: which part hangs.
+// the status; which part hangs.
 //
 // The loss of a collector is an event and a log line, and stops nothing else. What is said again and again of a stream is told once
 // an hour, with its sum; what is said of refused events waits until that is over, since an event about it would go the same way.

@@ -165,12 +165,10 @@ type crewHost struct {
 	name string
 }
 
-// Emit implements collectors.Host.
 func (h crewHost) Emit(ctx context.Context, batch []collectors.Reading) error {
 	return h.crew.with(ctx, func(l *ledger.Ledger) error { return l.Host(h.name).Emit(ctx, batch) })
 }
 
-// Keeps implements collectors.Host.
 func (h crewHost) Keeps(r collectors.Refusal) (keeps bool) {
 	if h.crew.with(h.ctx, func(l *ledger.Ledger) error { keeps = l.Host(h.name).Keeps(r); return nil }) != nil {
 		return true // and Refuse will not take it
@@ -178,17 +176,14 @@ func (h crewHost) Keeps(r collectors.Refusal) (keeps bool) {
 	return keeps
 }
 
-// Refuse implements collectors.Host.
 func (h crewHost) Refuse(ctx context.Context, batch []collectors.Refusal) error {
 	return h.crew.with(ctx, func(l *ledger.Ledger) error { return l.Host(h.name).Refuse(ctx, batch) })
 }
 
-// Notice implements collectors.Host.
 func (h crewHost) Notice(ctx context.Context, n collectors.Notice) error {
 	return h.crew.with(ctx, func(l *ledger.Ledger) error { return l.Host(h.name).Notice(ctx, n) })
 }
 
-// Recall implements collectors.Host.
 func (h crewHost) Recall(name string) (v []byte, err error) {
 	err = h.crew.with(h.ctx, func(l *ledger.Ledger) (err error) {
 		v, err = l.Host(h.name).Recall(name)
@@ -197,12 +192,10 @@ func (h crewHost) Recall(name string) (v []byte, err error) {
 	return v, err
 }
 
-// Remember implements collectors.Host.
 func (h crewHost) Remember(name string, v []byte) error {
 	return h.crew.with(h.ctx, func(l *ledger.Ledger) error { return l.Host(h.name).Remember(name, v) })
 }
 
-// Hurry implements collectors.Host.
 func (h crewHost) Hurry(points []collectors.Point) (hurry bool) {
 	_ = h.crew.with(h.ctx, func(l *ledger.Ledger) error { hurry = l.Host(h.name).Hurry(points); return nil }) // whoever is stopped needs not hurry
 	return hurry

@@ -46,7 +46,6 @@ func (a *Agent) handleNotes(ctx context.Context) error {
 	}
 }
 
-// queueNoteEvents makes events of notes.
 func (a *Agent) queueNoteEvents(notes []outbox.Note) {
 	for _, n := range notes {
 		if err := a.queueNoteEvent(n); err != nil {

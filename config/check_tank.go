@@ -160,7 +160,6 @@ func (c *checker) checkShape(at string, t *Tank) {
 	}
 }
 
-// checkBook checks what the tank book is told.
 func (c *checker) checkBook() {
 	if limit := c.cfg.Book.LossLimit; !(limit > 0 && limit <= 1000) {
 		c.problemf("book.loss_limit", "%g is no limit; write barrels a day such as 0.8", limit)

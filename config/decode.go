@@ -88,7 +88,6 @@ func (d *decoder) repeats(most int) string {
 		"name a template, leave out points that nobody needs, or give some of the devices a gauger of their own; gauger run starts all the same", mostRepeats)
 }
 
-// countNodes counts a node and all below it.
 func countNodes(n *yaml.Node) int {
 	count := 1
 	for _, c := range n.Content {
@@ -97,7 +96,6 @@ func countNodes(n *yaml.Node) int {
 	return count
 }
 
-// decode puts what n says into v, which can be set.
 func (d *decoder) decode(n *yaml.Node, v reflect.Value, path string) {
 	if !d.countVisit(n, path) {
 		return

@@ -42,7 +42,6 @@ func kindOf(key string) *kind {
 	return nil
 }
 
-// entryType is the struct of an entry.
 func (k kind) entryType() reflect.Type { return reflect.TypeOf(k.entry()).Elem() }
 
 // kindKeys are the keys that decide what an entry is.

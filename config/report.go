@@ -110,7 +110,6 @@ func (r *report) checkFile(path, file string) {
 	}
 }
 
-// fileExists says that a file can be found.
 func fileExists(file string) bool {
 	_, err := os.Stat(file)
 	return file != "" && err == nil

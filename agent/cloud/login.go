@@ -168,7 +168,6 @@ func (c *Client) RenewAPIKey(ctx context.Context, slot keys.Slot) (keys.Grant, e
 // renewer is the key ring's way to the service.
 type renewer struct{ client *Client }
 
-// Renew implements keys.Service.
 func (v renewer) Renew(ctx context.Context, slot keys.Slot, with keys.Secret, now func() time.Time) keys.Reply {
 	r := request{op: RenewAPIKey, arg: slot.String()}
 	p := v.client.exchange(ctx, r, with)
@@ -191,7 +190,6 @@ func (v renewer) Renew(ctx context.Context, slot keys.Slot, with keys.Secret, no
 	return out
 }
 
-// Login implements keys.Service.
 func (v renewer) Login(ctx context.Context) (primary, secondary keys.Grant, err error) {
 	v.client.mu.Lock()
 	login := v.client.login

@@ -88,7 +88,6 @@ func (m metrics) put(name string, value float64, labels ...string) {
 // labelText writes a label's value as the format wants it, which knows three escapes and no others.
 var labelText = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// putTime adds a time that is known.
 func (m metrics) putTime(name string, at time.Time, labels ...string) {
 	if !at.IsZero() {
 		m.put(name, float64(at.UnixMilli())/1000, labels...)

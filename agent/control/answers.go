@@ -224,7 +224,6 @@ func BestKeys(all []Key) map[string]Key {
 	return best
 }
 
-// keysAnswer says which keys work.
 func keysAnswer(all []Key, now time.Time) Answer {
 	var used, ends time.Time
 	for _, k := range all {

@@ -79,7 +79,6 @@ func (s DrainStatus) isolating(r outbox.Record) *Isolated {
 	return nil
 }
 
-// zone is the site's.
 func (d *Server) zone() *time.Location { return cmp.Or(d.Site.Zone, time.UTC) }
 
 // localTime is a time as people at the site write it; without the date where that is today's.
@@ -146,7 +145,6 @@ func (d *Server) unknownID(stream string, s outbox.DrainStatus) string {
 		of[0], first[0].Record.Address, d.localTime(s.Troubled), answerText(s.Answer), of[1], stream, first[0].Record.Seq, d.localTime(s.Next))
 }
 
-// answerText is an answer in words.
 func answerText(r outbox.Answer) string {
 	if r.Status != 0 && r.Message == "" {
 		return fmt.Sprintf("status %d", r.Status)

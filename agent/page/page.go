@@ -179,7 +179,6 @@ func (s *site) main(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(m.main) // a client that has gone away is nobody's loss
 }
 
-// write fills a template.
 func (s *site) write(w http.ResponseWriter, status int, name string, data any) {
 	var b bytes.Buffer
 	if err := s.templates().ExecuteTemplate(&b, name, data); err != nil {

@@ -152,7 +152,6 @@ func (a loadLabel) colour() string {
 	return blue
 }
 
-// drawLabels writes the labels above the plot.
 func (l *panelLayout) drawLabels(c *canvas) {
 	for _, a := range l.labels {
 		c.line(a.stem, a.box.y+a.box.h, a.stem, l.plot.y, `stroke="`+a.colour()+`" stroke-width="0.8"`)
@@ -190,7 +189,6 @@ func (l *panelLayout) gaugeMarks(c *canvas, v *view) {
 	}
 }
 
-// gaugeMark is the ring at a gauge.
 func (l *panelLayout) gaugeMark(c *canvas, v *view, b *occupied, at, inches float64) {
 	if at < v.from || at > v.to {
 		return

@@ -109,7 +109,6 @@ func (l *panelLayout) draw(c *canvas, v *view, used *legend) {
 	l.drawEvents(c, used)
 }
 
-// nameBaseline is the baseline of the panel's name.
 func (l *panelLayout) nameBaseline() float64 {
 	y := l.plot.y
 	for _, a := range l.labels {

@@ -271,7 +271,6 @@ func (l *panelLayout) shadeGaps(c *canvas, v *view, used *legend) {
 	shade(last, v.to)
 }
 
-// badTicks are ticks below the plot.
 func (l *panelLayout) badTicks(c *canvas, v *view, used *legend) {
 	if len(l.bad) == 0 {
 		return

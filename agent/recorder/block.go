@@ -91,7 +91,6 @@ func newWriter() *writer {
 	return w
 }
 
-// reset begins the next block.
 func (w *writer) reset() {
 	w.block.reset()
 	w.page, w.rows = w.page[:headerSize], 0

@@ -39,7 +39,6 @@ type file struct {
 	size   int64 // bytes that it has, or will have when it is full
 }
 
-// fileName is the file with a number.
 func fileName(dir string, number int) string {
 	return filepath.Join(dir, fmt.Sprintf("%08d%s", number, suffix))
 }

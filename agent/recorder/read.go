@@ -115,7 +115,6 @@ func (s *scan) page(page []byte, name string) (more bool) {
 	return more
 }
 
-// row gives one row that is wanted.
 func (s *scan) row(r Row) (more bool) {
 	if s.points != nil && !s.points[r.Point] || !r.within(s.from, s.to) {
 		return true
@@ -194,7 +193,6 @@ func (rd *reader) rows(page []byte, h header, yield func(Row) bool) (more bool, 
 	return true, nil
 }
 
-// row reads the next row.
 func (rd *reader) row(in *cursor) Row {
 	head := in.byte()
 	i := rd.expected()

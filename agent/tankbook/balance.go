@@ -18,7 +18,6 @@ const (
 	usualMost  = 10   // days that are remembered
 )
 
-// closedDay makes the closed day of what was written.
 func (w *bookkeeper) closedDay(i int, p *tankPage) Day {
 	s, t := &p.yesterday, w.site.Tank(i)
 	got := s.sumReceived()

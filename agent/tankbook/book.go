@@ -130,7 +130,6 @@ type bookkeeper struct {
 	outcomes []Outcome
 }
 
-// writable is the page of a tank that may be written to.
 func (w *bookkeeper) writable(i int) *tankPage {
 	if !w.copied {
 		pages := make([]*tankPage, w.site.Len())

@@ -202,7 +202,6 @@ func (w *bookkeeper) closeWhenDue(i int) {
 	w.closeDay(i, w.writable(i))
 }
 
-// closeDay closes the day before.
 func (w *bookkeeper) closeDay(i int, p *tankPage) {
 	d := w.closedDay(i, p)
 	out := Outcome{Day: &d, Loss: w.findLoss(i, p, &d)}

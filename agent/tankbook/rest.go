@@ -33,7 +33,6 @@ type restFinder struct {
 	rest        restSums
 }
 
-// push appends a stock to the tail.
 func (r *restFinder) push(e stockAt) {
 	if r.n == tailMost {
 		copy(r.tail[:], r.tail[1:])

@@ -162,7 +162,6 @@ func recordingsOf(cfg *config.Config, all sim.Device) []sim.Device {
 	return []sim.Device{all}
 }
 
-// bodies reads a whole queue.
 func bodies(box *outbox.Box, stream string) ([]json.RawMessage, error) {
 	all := []json.RawMessage{}
 	for after := uint64(0); ; {
@@ -242,7 +241,6 @@ func (w *watcher) printMoreRefused() {
 	}
 }
 
-// addLevel takes a reading for the picture.
 func (w *watcher) addLevel(r collectors.Reading) {
 	for i := range w.levels {
 		if w.levels[i].point == r.Point {

@@ -252,7 +252,6 @@ func printComparison(c *call, all *comparison) error {
 	return err
 }
 
-// verdictWords is a verdict as a person reads it.
 func (p *pair) verdictWords(against string) string {
 	switch {
 	case p.Verdict == onlyHere:

@@ -49,7 +49,6 @@ func (l tankLevel) add(r collectors.Reading) {
 // maxTitleTanks stand in a picture's title; each has its name above its levels as well.
 const maxTitleTanks = 4
 
-// plot draws the trial into a file.
 func (t *trial) plot(path string, c backtestRange) error {
 	p := plot.Picture{Title: cmp.Or(t.cfg.Site, t.cfg.ID), Zone: t.cfg.Zone, ProductionDay: time.Duration(t.cfg.ProductionDay), From: c.from, To: c.to}
 	events, err := t.tankEvents()

@@ -189,7 +189,6 @@ func strictProblems(cfg *config.Config, slow bool) error {
 	return config.Problems(all)
 }
 
-// strictAdvice says what to do about it.
 func strictAdvice(cfg *config.Config) error {
 	if len(cfg.Strict) > 0 {
 		return configError{errors.New("mend these: gauger run starts all the same, so that no site goes dark with an upgrade, and says so in its log, in an event and in status")}

@@ -82,7 +82,6 @@ func (o *commissionOptions) run(ctx context.Context, c *call, args []string) err
 	return k.end(ctx)
 }
 
-// given are the answers of flags.
 func (o *commissionOptions) given() (map[string]string, error) {
 	given := map[string]string{}
 	for _, x := range []struct {
@@ -191,7 +190,6 @@ func (k *commissioner) stopped(err error) error {
 	return err
 }
 
-// print lists what was found.
 func (k *commissioner) print() error {
 	if k.c.json() {
 		return printJSON(k.c.out, k.walk)

@@ -30,7 +30,6 @@ type sentRecord struct {
 	What   string `json:"-"`
 }
 
-// queueAll queues records that have been checked.
 func (d *connection) queueAll(ctx context.Context, records []outgoingRecord) ([]sentRecord, error) {
 	var all []sentRecord
 	for _, r := range records {
@@ -123,7 +122,6 @@ type answerKeeper struct {
 	text string
 }
 
-// Send implements outbox.Sender.
 func (w *answerKeeper) Send(ctx context.Context, stream string, batch []outbox.Record) []outbox.Answer {
 	receipts := w.to.Send(ctx, stream, batch)
 	w.mu.Lock()

@@ -191,7 +191,6 @@ func writeDiscovered(w io.Writer, dev config.Device, topics []discoveredTopic, p
 	return nil
 }
 
-// publicationText says how a topic is published.
 func publicationText(t discoveredTopic) string {
 	how := countText(t.Messages, "message")
 	if t.Retained {

@@ -63,7 +63,6 @@ type cell struct{ v any }
 
 var flat = strings.NewReplacer("\t", `\t`, "\n", `\n`)
 
-// Format implements fmt.Formatter.
 func (c cell) Format(s fmt.State, verb rune) {
 	all, several := c.v.(columns)
 	if !several {

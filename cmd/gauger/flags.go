@@ -87,7 +87,6 @@ const (
 	noFlagsNote     = "no flags"     // it has none, not even those of all commands
 )
 
-// withoutFlags says that a command has no flags.
 func withoutFlags(cmd *cobra.Command) *cobra.Command {
 	cmd.Annotations = map[string]string{noFlagsNote: "yes"}
 	return cmd
@@ -105,7 +104,6 @@ func formatsOf(cmd *cobra.Command) []string {
 	return []string{"text", "json"}
 }
 
-// withCSV lets a command print csv too.
 func withCSV(cmd *cobra.Command) {
 	printsFormats(cmd, "output `FORMAT`: text, json or csv (default text)", "text", "json", "csv")
 }
@@ -140,7 +138,6 @@ func list(f *pflag.FlagSet, into *[]string, name, about string) {
 	})
 }
 
-// optional makes a flag for a figure that may be left out.
 func optional(f *pflag.FlagSet, into **float64, name, about string) {
 	f.Func(name, about, func(text string) error {
 		v, err := parseNumber(text)
@@ -168,7 +165,6 @@ func addPageFlags(f *pflag.FlagSet, page, size *int, all *bool) {
 	f.BoolVar(all, "all", false, "follow the pages to the end")
 }
 
-// dashed is a flag as people write it.
 func dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name

@@ -330,7 +330,6 @@ func keySentence(slot string, k keys.Status, at *time.Location, none bool) strin
 	return text + "."
 }
 
-// keyStateText says whether a key works.
 func keyStateText(k keys.Status, at *time.Location) string {
 	switch {
 	case k.State == "refused":

@@ -72,7 +72,6 @@ type lineTaken struct{ error }
 
 func (t lineTaken) Unwrap() error { return t.error }
 
-// probe looks at one register.
 func (t *modbusAccess) probe(ctx context.Context, a probeRequest) (p probeResult, err error) {
 	if t.daemon == nil {
 		return probeOn(ctx, t.lines, a)

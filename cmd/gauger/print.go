@@ -30,7 +30,6 @@ type unsteered struct {
 	torn []byte // the beginning of a character whose rest comes with the next Write
 }
 
-// Write writes whole characters.
 func (l *unsteered) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +64,6 @@ func steers(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == '\ufeff')
 }
 
-// printJSON prints v for a program.
 func printJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

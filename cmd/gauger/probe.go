@@ -340,7 +340,6 @@ func (a *probeRequest) checkName() error {
 // handGaugeError (inches) is the most by which a gauge read by hand differs from the transmitter.
 const handGaugeError = 0.5
 
-// readExpected reads what the value should be.
 func (a *probeRequest) readExpected(value, between string, height tank.Length) error {
 	low, high, isRange := strings.Cut(between, ",")
 	switch {

@@ -82,7 +82,6 @@ func (p *ledgerProof) failureText() string {
 	return "WHETHER THE LEDGER HOLDS IS NOT KNOWN: the outbox was damaged, its counts too; what was accepted before that, compare with the service"
 }
 
-// printProof prints the proof for people.
 func printProof(c *call, h site, p ledgerProof) error {
 	t := newTable(c.out)
 	t.printf("from %s to before %s\n\n", timeText(p.From, h.zone()), timeText(p.To, h.zone()))
@@ -173,7 +172,6 @@ func (p *ledgerProof) eventsText(t *table) {
 	}
 }
 
-// csvLines is one part of the proof as lines.
 func (p *ledgerProof) csvLines(of string, h site) [][]string {
 	switch of {
 	case "tickets":

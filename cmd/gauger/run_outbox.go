@@ -69,7 +69,6 @@ var streamClasses = map[string]link.Class{
 	ledger.Tickets: link.Must, ledger.Events: link.Soon, ledger.Memos: link.Soon, ledger.Targets: link.Later, ledger.TagValues: link.Bulk,
 }
 
-// newLink is the configured link.
 func newLink(cfg *config.Config) *link.Link {
 	o := link.Options{MaxBytes: int64(cfg.Link.MaxBytesPerDay), Zone: cfg.Zone, NotBefore: earliestClock, Streams: streamClasses}
 	if cfg.Link.Rate > 0 {

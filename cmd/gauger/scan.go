@@ -278,7 +278,6 @@ func (p *progress) begin() {
 	fmt.Fprintf(p.out, "asking %s on %s; at most %s\n", countText(len(p.asks.Units), "unit"), where, rounded(p.most))
 }
 
-// unitDone takes what one unit did.
 func (p *progress) unitDone(f unitFound) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -116,7 +116,6 @@ func (o *saveValuesOptions) values(c *call, well string) ([]wellSets, error) {
 	return oneValue(well, o.code, o.figure, o.at)
 }
 
-// oneValue is that of the flags.
 func oneValue(well, code, figure, at string) ([]wellSets, error) {
 	v, err := parseNumber(figure)
 	if err != nil {

@@ -234,7 +234,6 @@ func (o *tanksExportOptions) run(_ context.Context, c *call, _ []string) error {
 	})
 }
 
-// keep writes a file for each instance.
 func (o *tanksExportOptions) keep(c *call, all []ledger.Handover) error {
 	for _, h := range all {
 		name := fmt.Sprintf("handover-%s-to-%s.json", shardInName(h.From), shardInName(h.To))

@@ -52,7 +52,6 @@ func addTicketFlags(f *pflag.FlagSet) *handTicket {
 	return t
 }
 
-// anyGiven says that any flag of the ticket was set.
 func (t *handTicket) anyGiven() bool {
 	w := t.ManualTicket
 	figures := w.TopTemperature != nil || w.BottomTemperature != nil || w.SpecificGravity != nil || w.BSW != nil

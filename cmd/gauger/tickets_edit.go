@@ -78,7 +78,6 @@ func (o *ticketsEditOptions) run(ctx context.Context, c *call, args []string) er
 	})
 }
 
-// editText is one edit in words.
 func editText(e ledger.Edit) string {
 	field := strings.ReplaceAll(e.Field, "_", " ")
 	switch {

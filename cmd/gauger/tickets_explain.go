@@ -46,7 +46,6 @@ func (o *ticketsExplainOptions) run(ctx context.Context, c *call, args []string)
 	return printSentences(c, r.sentences(findSite(c)))
 }
 
-// printSentences prints sentences, each on a line of its own.
 func printSentences(c *call, says []string) error {
 	if c.json() {
 		return printJSON(c.out, says)

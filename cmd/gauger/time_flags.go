@@ -73,7 +73,6 @@ func parseSpan(text string) (time.Duration, bool) {
 	return d, err == nil && d >= 0
 }
 
-// parseNumber reads a finite number.
 func parseNumber(text string) (float64, error) {
 	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {

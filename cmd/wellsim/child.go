@@ -19,7 +19,6 @@ type child struct {
 	result error         // of Wait; to be read after ended
 }
 
-// start begins a gauger.
 func start(bin string, args, env []string, logFile string) (*child, error) {
 	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -82,7 +81,6 @@ func (c *child) stop(limit time.Duration) error {
 	return fmt.Errorf("the agent did not end within %s of SIGTERM and was killed", limit)
 }
 
-// answers says whether somebody listens on a socket.
 func answers(socket string) bool {
 	conn, err := net.DialTimeout("unix", socket, time.Second)
 	return err == nil && conn.Close() == nil

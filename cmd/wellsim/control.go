@@ -86,7 +86,6 @@ func (c *control) runOnSite(ctx context.Context, task func()) error {
 	}
 }
 
-// formNumber reads a form value.
 func formNumber(r *http.Request, name string, into *float64) error {
 	v, err := strconv.ParseFloat(r.FormValue(name), 64)
 	if err != nil {
@@ -155,7 +154,6 @@ func (c *control) handleTruth(rw http.ResponseWriter, r *http.Request) {
 	rw.Write(append(b, '\n'))
 }
 
-// tankTruths of every tank so far.
 func (s *site) tankTruths() []tankTruth {
 	var out []tankTruth
 	for _, t := range s.tanks {

@@ -131,7 +131,6 @@ func (t *stock) temperature() float64 {
 	return 71 + 6*math.Sin(2*math.Pi*(t.Now().Hours()-3)/24)
 }
 
-// close stops the slave and hangs up.
 func (s *slave) close() error {
 	s.stop()
 	if err := <-s.ended; err != nil {

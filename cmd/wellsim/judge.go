@@ -100,7 +100,6 @@ func compare(t truth, r received) []resultLine {
 	return append(out, compareValues("production targets", t, r.targets, 0))
 }
 
-// owns says whether a ticket is about this load.
 func (h haul) owns(x ticket) bool {
 	return x.tank == h.tank && !x.start.After(h.end.Add(slack)) && !x.end.Before(h.start.Add(-slack))
 }

@@ -60,7 +60,6 @@ func script() []cue {
 	return cues
 }
 
-// arrive connects the truck.
 func (v visit) arrive(d *demo) error {
 	t := d.site.tank(v.tank)
 	if _, ok := t.Begin(v.draw); !ok {

@@ -96,7 +96,6 @@ func (s *site) gauged(t *stock) float64 {
 	return t.Level() + wave + 0.03*s.waves.NormFloat64()
 }
 
-// wall is the wall clock's time of an instant of the site's.
 func (s *site) wall(at time.Duration) time.Time {
 	return s.begin.Add(time.Duration(float64(at) / s.speed))
 }

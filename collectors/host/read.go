@@ -85,7 +85,6 @@ func loadAverage(s source, _ string) (float64, error) {
 
 func uptime(s source, _ string) (float64, error) { return s.readFigure("/proc/uptime", parseFirst) }
 
-// readFigure reads a file and takes the figure out of it.
 func (s source) readFigure(name string, parse func(string) (float64, error)) (float64, error) {
 	text, err := s.readText(name)
 	if err != nil {

@@ -44,7 +44,6 @@ func (a Age) stepOf(c Point) (word string, of time.Duration, err error) {
 	return word, of, nil
 }
 
-// age is the age that the companion's reading tells.
 func (a *ageRule) age(c collectors.Reading) (time.Duration, error) {
 	if c.Quality != collectors.Good {
 		return 0, fmt.Errorf("how old it is cannot be told: %s is %s: %w", c.Point, c.Quality, c.Err)

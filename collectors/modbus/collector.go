@@ -61,7 +61,6 @@ type collector struct {
 // String names the collector by its line.
 func (c *collector) String() string { return "modbus " + c.line.URL() }
 
-// Run implements collectors.Collector.
 func (c *collector) Run(ctx context.Context, host collectors.Host) error {
 	collectors.PulseOf(ctx).Work()
 	c.handOver = collectors.WithPulse(ctx, nil)

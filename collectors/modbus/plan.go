@@ -118,7 +118,6 @@ func (t planLimits) cheapest(places []place) []block {
 	return blocks
 }
 
-// allows says whether one request may cover s.
 func (t planLimits) allows(s line.Span) bool {
 	return s.Count <= t.maxQuantity(s.Table) && !slices.ContainsFunc(t.holes, func(h hole) bool { return crosses(h, s) })
 }

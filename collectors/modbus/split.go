@@ -156,7 +156,6 @@ func (d *device) addHole(h hole) {
 	}
 }
 
-// removeHole forgets a hole.
 func (d *device) removeHole(h hole) {
 	if i := slices.Index(d.holes, h); i >= 0 {
 		d.holes = slices.Delete(d.holes, i, i+1)

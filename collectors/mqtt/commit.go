@@ -53,7 +53,6 @@ type committer struct {
 	episodes      map[episode]time.Time    // subscriptions that were announced as not in order
 }
 
-// addDevice takes the points of a device.
 func (c *committer) addDevice(d Device) error {
 	c.nodes.listenOnly = d.ListenOnly
 	for _, opts := range d.Points {

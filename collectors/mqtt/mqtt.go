@@ -113,7 +113,6 @@ func (g collector) Run(ctx context.Context, host collectors.Host) error {
 	return nil
 }
 
-// Points implements collectors.Speaker.
 func (g collector) Points() (all []collectors.Point) {
 	for _, s := range g {
 		for _, p := range s.committer.points.all {

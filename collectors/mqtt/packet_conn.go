@@ -298,7 +298,6 @@ func (g *packetConn) readLength() (int, error) {
 	return 0, g.fail("a packet's length has more than four bytes")
 }
 
-// encodeLength writes a remaining length.
 func encodeLength(size int) []byte {
 	var out []byte
 	for {

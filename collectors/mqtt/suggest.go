@@ -155,7 +155,6 @@ func metricText(v any) string {
 	return ""
 }
 
-// formatPath is a path as parsePath reads it.
 func formatPath(p path) string {
 	var b strings.Builder
 	for _, s := range p {

@@ -23,7 +23,6 @@ func withoutGroup(filter string) string {
 	return filter
 }
 
-// wildcard tells whether a filter stands for more than one topic.
 func wildcard(filter string) bool { return strings.ContainsAny(filter, "+#") }
 
 // matches tells whether a topic falls under a filter (MQTT 3.1.1, section 4.7). A wildcard in front does not

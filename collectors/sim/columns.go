@@ -80,7 +80,6 @@ func parseHeader(line []byte) (c columns, ok bool, err error) {
 	return c, true, nil
 }
 
-// split cuts a line into the fields of a row.
 func (c *columns) split(line []byte, f *[fieldCount][]byte) error {
 	rest := line
 	for i := range c.n {

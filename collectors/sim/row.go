@@ -129,7 +129,6 @@ func (p *rowReader) parseTimeSlow(text string) (time.Time, error) {
 // mostEpoch is the year 2200 in seconds since 1970; a greater number is no count of seconds.
 const mostEpoch = 7258118400
 
-// parseTime parses a time in any of the forms.
 func (p *rowReader) parseTime(b []byte) (time.Time, error) {
 	if p.lastN > 0 && string(b) == string(p.last[:p.lastN]) {
 		return p.lastAt, nil

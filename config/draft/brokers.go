@@ -15,7 +15,6 @@ import (
 // mostShown of what a broker's topics hold.
 const mostShown = 60
 
-// askBrokers asks for broker after broker, and what to read there.
 func (v *Interview) askBrokers(ctx context.Context) error {
 	v.Say("\nMQTT brokers: mqtt://10.20.0.9 or mqtts://10.20.0.9, which is encrypted.")
 	for n := 1; ; n++ {

@@ -13,7 +13,6 @@ import (
 	"gauger/collectors"
 )
 
-// askTanks asks for tank after tank.
 func (v *Interview) askTanks(ctx context.Context) error {
 	v.Say("\nThe tanks. Heights are written 20ft, 240in or 20ft 6in.")
 	for n := 1; ; n++ {
@@ -119,7 +118,6 @@ func (v *Interview) checkSource(text string) (string, error) {
 	return text, nil
 }
 
-// checkTemperature is checkSource for a temperature.
 func (v *Interview) checkTemperature(text string) (string, error) {
 	if p := v.point(text); p != nil {
 		if _, ok := collectors.Unit(p.Unit).Fahrenheit(0); !ok {

@@ -14,7 +14,6 @@ import (
 // round to a hundredth, which is finer than a level is read.
 func round(v float64) float64 { return math.Round(100*v) / 100 }
 
-// yamlText is a text as it stands in YAML.
 func yamlText(text string) string {
 	line, err := config.Line(text)
 	if err != nil {

@@ -69,7 +69,6 @@ func billOf(program, version string) (*bill, error) {
 	return newBill(info.Main.Path, version, sha256.Sum256(content), time.Unix(epoch, 0).UTC(), parts, graph)
 }
 
-// output is what the Go command prints.
 func output(args ...string) (string, error) {
 	b, err := exec.Command("go", args...).Output()
 	if err != nil {

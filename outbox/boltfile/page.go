@@ -107,7 +107,6 @@ type element struct {
 	child      uint64
 }
 
-// element cuts out element i.
 func (pg page) element(i int) (e element, err error) {
 	off := PageHeader + i*ElementSize
 	if off+ElementSize > len(pg.buf) {

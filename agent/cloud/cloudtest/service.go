@@ -2,8 +2,8 @@
 // memory, and strict about every rule that the specification states. It decodes with rules of its own, so that a
 // client that misspells a field fails here. What the specification does not show is a field of Service.
 //
-// service.go takes a request, strict.go reads it as the specification says; ticket.go, event.go, value.go, key.go, device.go and
-// query.go are the operations; fault.go spoils one.
+// service.go takes a request, query.go reads it as the specification says; ticket.go, event.go, value.go, key.go and device.go
+// are the operations; fault.go spoils one.
 //
 // It serves tests, the demonstration and benchmarks, over a socket (http.Handler) or within the process
 // (http.RoundTripper). Within the process it sleeps only on timers, so that it works under testing/synctest.
@@ -164,7 +164,6 @@ type refusal struct {
 	message string
 }
 
-// Error is the message.
 func (r *refusal) Error() string { return r.message }
 
 func refuse(status int, format string, args ...any) error {
@@ -272,7 +271,6 @@ func (s *Service) receive(r *http.Request) (Call, error) {
 	return c, nil
 }
 
-// remember keeps a call and counts it.
 func (s *Service) remember(c Call, status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

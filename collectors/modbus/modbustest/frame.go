@@ -21,7 +21,6 @@ const (
 	ASCII
 )
 
-// requestSize of a request, in characters.
 func (f Framing) requestSize() int {
 	return [...]int{12, 8, 17}[f]
 }
@@ -35,7 +34,6 @@ type request struct {
 	quantity int
 }
 
-// next reads the next request from the stream.
 func (f Framing) next(r *bufio.Reader) (request, error) {
 	switch f {
 	case TCP:

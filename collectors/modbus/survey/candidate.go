@@ -176,7 +176,6 @@ func (c Candidate) yamlLine(q Question) string {
 	return text + "}"
 }
 
-// yamlText writes a text so that YAML reads it as one.
 func yamlText(text string) string {
 	if strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) }) {
 		return strconv.Quote(text)
