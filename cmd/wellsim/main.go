@@ -3,7 +3,7 @@
 // the service that takes the run tickets.
 //
 // site.go is the well site in its own time; devices.go shows it, service.go takes the tickets; world.go is all of these,
-// control.go its control endpoint, the configuration of gauger beside it. demo.go plays script.go
+// with the configuration of gauger beside it. demo.go plays script.go
 // against a gauger (child.go), which judge.go judges.
 package main
 
@@ -23,7 +23,7 @@ import (
 )
 
 const usage = `usage:
-  wellsim serve [--modbus ADDR] [--mqtt ADDR] [--service ADDR] [--control ADDR] [--speed N] [--haul]
+  wellsim serve [--modbus ADDR] [--mqtt ADDR] [--service ADDR] [--speed N] [--haul]
         the site and the service, until interrupted; prints one line of JSON with the addresses
   wellsim demo [--gauger BIN] [--keep]
         plays a day against a real gauger and judges what arrives
@@ -95,7 +95,6 @@ type running struct {
 	Service      string `json:"service"`
 	PrimaryKey   string `json:"primary_key"`
 	SecondaryKey string `json:"secondary_key"`
-	Control      string `json:"control"`
 }
 
 func serveCommand(ctx context.Context, args []string) error {
@@ -104,7 +103,6 @@ func serveCommand(ctx context.Context, args []string) error {
 	f.StringVar(&at.modbus, "modbus", loopback.modbus, "where the PLC listens")
 	f.StringVar(&at.mqtt, "mqtt", loopback.mqtt, "where the broker listens")
 	f.StringVar(&at.service, "service", loopback.service, "where the service listens")
-	listen := f.String("control", "127.0.0.1:0", "where the control endpoint listens")
 	speed := f.Float64("speed", 1, "how much faster than the wall clock the site's time runs")
 	haul := f.Bool("haul", false, "send a truck to every tank that is three quarters full")
 	if err := parse(f, args); err != nil {
@@ -113,24 +111,19 @@ func serveCommand(ctx context.Context, args []string) error {
 	if !(*speed > 0) {
 		return fmt.Errorf("speed %g: must be above 0", *speed)
 	}
-	return serve(ctx, os.Stdout, at, *listen, *speed, *haul)
+	return serve(ctx, os.Stdout, at, *speed, *haul)
 }
 
-// serve runs a world and its control endpoint until ctx ends.
-func serve(ctx context.Context, out io.Writer, at addresses, listen string, speed float64, haul bool) (err error) {
+// serve runs a world until ctx ends.
+func serve(ctx context.Context, out io.Writer, at addresses, speed float64, haul bool) (err error) {
 	w, err := newWorld(speed, at)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	c, err := newControl(w, listen)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, c.close()) }()
 	line, err := json.Marshal(running{
 		Modbus: "tcp://" + w.slave.addr, Unit: slaveUnit, MQTT: "mqtt://" + w.radio.addr, Topic: radioTopic,
-		Service: "http://" + w.service.addr, PrimaryKey: primaryKey, SecondaryKey: secondaryKey, Control: "http://" + c.addr,
+		Service: "http://" + w.service.addr, PrimaryKey: primaryKey, SecondaryKey: secondaryKey,
 	})
 	if err != nil {
 		return fmt.Errorf("write the addresses: %w", err)
@@ -144,8 +137,6 @@ func serve(ctx context.Context, out io.Writer, at addresses, listen string, spee
 		select {
 		case <-ctx.Done():
 			return nil
-		case do := <-c.tasks:
-			do()
 		case now := <-tick.C:
 			if _, err := w.tick(now); err != nil {
 				return err

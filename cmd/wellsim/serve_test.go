@@ -4,14 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +22,7 @@ func served(t *testing.T, speed float64) running {
 	r, w := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		done <- serve(ctx, w, loopback, "127.0.0.1:0", speed, false)
+		done <- serve(ctx, w, loopback, speed, false)
 		w.Close()
 	}()
 	t.Cleanup(func() {
@@ -42,19 +40,6 @@ func served(t *testing.T, speed float64) running {
 		t.Fatal(err)
 	}
 	return got
-}
-
-// post sends a command to the control endpoint.
-func post(t *testing.T, at running, path string, form url.Values, want int) {
-	t.Helper()
-	r, err := http.PostForm(at.Control+path, form)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Body.Close()
-	if b, err := io.ReadAll(r.Body); r.StatusCode != want || err != nil {
-		t.Errorf("POST %s: %s %s%v, want %d", path, r.Status, b, err, want)
-	}
 }
 
 // registers reads holding registers as a client that knows nothing of the slave's own code.
@@ -88,26 +73,6 @@ func TestThePLC(t *testing.T) {
 	level := math.Float32frombits(uint32(b[2])<<24 | uint32(b[3])<<16 | uint32(b[0])<<8 | uint32(b[1])) // CDAB
 	if math.Abs(float64(level)-184.2) > 0.3 {
 		t.Errorf("TK-1 stands at %g in, want 184.2", level)
-	}
-	post(t, at, "/target", url.Values{"bbl": {"433"}}, http.StatusNoContent)
-	post(t, at, "/battery", url.Values{"volts": {"11.25"}}, http.StatusNoContent)
-	until(t, "the PLC shows the new figures", func() bool {
-		target := binary.BigEndian.Uint16(registers(t, at, regTarget, 1))
-		battery := binary.BigEndian.Uint16(registers(t, at, regBattery, 1))
-		return target == 433 && battery == 1125
-	})
-	post(t, at, "/target", url.Values{"bbl": {"many"}}, http.StatusBadRequest)
-}
-
-// until asks again and again, for ten seconds.
-func until(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	tick := time.NewTicker(beat)
-	defer tick.Stop()
-	for limit := time.Now().Add(10 * time.Second); !is(); <-tick.C {
-		if time.Now().After(limit) {
-			t.Fatalf("waited in vain until %s", what)
-		}
 	}
 }
 
@@ -174,39 +139,16 @@ func packet(t *testing.T, in *bufio.Reader) (kind byte, body []byte) {
 	return head[0], body
 }
 
-func TestALoadByCommandIsInTheTruth(t *testing.T) {
-	at := served(t, 3600)
-	post(t, at, "/load", url.Values{"tank": {"TK-9"}}, http.StatusBadRequest)
-	post(t, at, "/load", url.Values{"tank": {"TK-2"}, "barrels": {"a lot"}}, http.StatusBadRequest)
-	post(t, at, "/load", url.Values{"tank": {"TK-2"}, "barrels": {"90"}, "rate": {"6"}, "pause": {"5"}}, http.StatusNoContent)
-	var truth []tankTruth
-	until(t, "the load is over", func() bool {
-		r, err := http.Get(at.Control + "/truth")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Body.Close()
-		if err := json.NewDecoder(r.Body).Decode(&truth); err != nil {
-			t.Fatal(err)
-		}
-		return len(truth) == 3 && len(truth[1].Loads) == 1
-	})
-	l := truth[1].Loads[0]
-	if truth[1].ID != "TK-2" || math.Abs(l.Removed-90) > 0.01 || l.Pauses != 1 {
-		t.Errorf("%s: %+v", truth[1].ID, l)
-	}
-	if took := l.End.Sub(l.Start).Seconds(); math.Abs(took-20.0/60) > 0.001 {
-		t.Errorf("it took %.4f s, want 20 minutes at 3600 times the speed", took)
-	}
-	post(t, at, "/load", url.Values{"tank": {"TK-2"}, "rate": {"0"}}, http.StatusBadRequest)
-}
-
 func TestTheServiceAndItsLink(t *testing.T) {
-	at := served(t, 1)
+	s, err := newService("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
 	save := func(key string) (int, error) {
 		body := `[{"ID":null,"startTimeString":"2026-03-02T12:00:00","endTimeString":"2026-03-02T12:00:00","objectGuid":"` + deviceGUID +
 			`","objectTypeID":"Device","ruleName":"test","note":""}]`
-		r, err := http.NewRequest(http.MethodPost, at.Service+"/vBeta/events/diagnostic/save", strings.NewReader(body))
+		r, err := http.NewRequest(http.MethodPost, "http://"+s.addr+"/vBeta/events/diagnostic/save", strings.NewReader(body))
 		if err != nil {
 			return 0, err
 		}
@@ -219,24 +161,26 @@ func TestTheServiceAndItsLink(t *testing.T) {
 		return answer.StatusCode, answer.Body.Close()
 	}
 	for _, step := range []struct {
-		command, key string
-		want         int // 0: nobody answers
+		what string
+		do   func() error
+		key  string
+		want int // 0: nobody answers
 	}{
-		{"", at.PrimaryKey, 200},
-		{"", "another", 401},
-		{"/keys/primary/refuse", at.PrimaryKey, 401},
-		{"", at.SecondaryKey, 200},
-		{"/keys/primary/accept", at.PrimaryKey, 200},
-		{"/service/cut", at.PrimaryKey, 0},
-		{"/service/cut", at.PrimaryKey, 0},
-		{"/service/restore", at.PrimaryKey, 200},
-		{"/service/restore", at.PrimaryKey, 200},
+		{"the start", nil, primaryKey, 200},
+		{"another key", nil, "another", 401},
+		{"the other key", nil, secondaryKey, 200},
+		{"a cut", s.cut, primaryKey, 0},
+		{"a second cut", s.cut, primaryKey, 0},
+		{"it is up again", s.restore, primaryKey, 200},
+		{"it is up already", s.restore, primaryKey, 200},
 	} {
-		if step.command != "" {
-			post(t, at, step.command, nil, http.StatusNoContent)
+		if step.do != nil {
+			if err := step.do(); err != nil {
+				t.Errorf("%s: %v", step.what, err)
+			}
 		}
 		if got, err := save(step.key); got != step.want || (err == nil) != (step.want != 0) {
-			t.Errorf("after %q: %d %v, want %d", step.command, got, err, step.want)
+			t.Errorf("after %s: %d %v, want %d", step.what, got, err, step.want)
 		}
 	}
 }

@@ -66,11 +66,6 @@ func (s *service) cut() error {
 
 func (s *service) close() error { return s.cut() }
 
-// refusePrimary makes the service answer 401 to the primary key, or take it again.
-func (s *service) refusePrimary(on bool) {
-	s.store.Adjust(func(c *cloudtest.Service) { c.RefusePrimary = on })
-}
-
 // storedSoFar reads the service's store. A ticket that came twice in the same bytes is one ticket, sent twice; in other
 // bytes it is another one.
 func (s *service) storedSoFar() received {

@@ -17,7 +17,7 @@ const (
 )
 
 // world is everything around gauger: the well site, the devices through which it is seen, and the service. One
-// goroutine owns it; what others want of it they ask for through the control endpoint.
+// goroutine owns it.
 type world struct {
 	site    *site
 	slave   *slave
