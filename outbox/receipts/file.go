@@ -44,6 +44,7 @@ type File struct {
 	segments    []segment
 	heads       map[string]head
 	synced      time.Time
+	filled      bool            // room was written since then
 	early       map[string]bool // streams that gave up receipts before their time; true: it is not told yet
 	buf         []byte          // for the next write
 }
@@ -170,6 +171,12 @@ func (r *File) Add(stream string, durable bool, receipts []Receipt) error {
 	if err := disk.SyncData(r.f); err != nil {
 		return fmt.Errorf("sync receipts of %s: %w", stream, err)
 	}
+	if r.filled { // the system may keep it as one large page, and would count that for each receipt
+		r.filled = false
+		if err := disk.DropCache(r.f.Name()); err != nil {
+			return fmt.Errorf("take the room for receipts of %s into use: %w", stream, err)
+		}
+	}
 	return nil
 }
 
@@ -212,11 +219,13 @@ func (r *File) write(stream string, h *head, receipts []Receipt) error {
 	return nil
 }
 
-// fill makes a segment behind the last as long as it will be: a sync of a file that grows writes the file system's journal too.
+// fill makes a segment behind the last as long as it will be: a sync of a file that grows writes the file system's journal too. Beside
+// some pages of receipts that matters less than to write the segment twice.
 func (r *File) fill(buf []byte, h *head) []byte {
-	if h.segment < len(r.segments) {
+	if h.segment < len(r.segments) || len(buf) >= segmentSize/16 {
 		return buf
 	}
+	r.filled = true
 	return append(buf, make([]byte, segmentSize-len(buf))...)
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -188,6 +189,33 @@ func TestReceiptsDoNotMakeTheFileLonger(t *testing.T) {
 	r = fileAt(t, path, Options{})
 	receive(t, r, "tags", 358, 10, time.Now())
 	whole(t, r, "tags", 1, 367)
+}
+
+// The room of a segment is written ahead, and the system may keep it in memory as one large page: then it would count that for each receipt.
+func TestAReceiptWritesItsPage(t *testing.T) {
+	written := func() int64 {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+			t.Fatal(err)
+		}
+		return int64(u.Oublock) * 512
+	}
+	r := fileAt(t, filepath.Join(t.TempDir(), "receipts"), Options{})
+	before := written()
+	for seq := range uint64(33) {
+		if seq == 1 {
+			if before = written() - before; before == 0 {
+				t.Skip("this kernel does not count what is written, or the temporary folder is in memory")
+			}
+			before = written()
+		}
+		if err := r.Add("tickets", true, []Receipt{{Outcome: Delivered, Seq: seq + 1, At: time.Now()}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := written() - before; n > 2*32*4096 {
+		t.Errorf("%d bytes for 32 receipts of 256", n)
+	}
 }
 
 // At random: what the file says is what it was given, over restarts, as long as nothing had to give way.
