@@ -110,7 +110,7 @@ type Login struct {
 type Store struct {
 	Path     string        `yaml:"path" doc:"folder of outbox, keys and state. Default /var/lib/gauger"`
 	MaxBytes Size          `yaml:"max_bytes" doc:"disk space reserved for the outbox, as in 64MiB. Default 64MiB"`
-	Linger   time.Duration `yaml:"linger" doc:"tag values and targets that are polled wait so long for others to be stored and to leave with, 0s to 30s: the longer, the less is written to the card, and the more of them a power cut or a kill costs. Tickets, events, memos and what a broker brings never wait. Default 1s"`
+	Linger   time.Duration `yaml:"linger" doc:"tag values and targets that are polled wait so long for others to leave with, and are stored unless the service takes them at once, 0s to 30s: the longer, the less is written to the card, and the more of them a power cut or a kill costs. Tickets, events, memos and what a broker brings never wait. Default 1s"`
 	Shares   Shares        `yaml:"shares" doc:"percent of that which each kind of record may use at most; tickets and memos have no limit and never give way"`
 
 	Refused  Refused  `yaml:"refused" doc:"how much is stored of a device's messages that cannot be decoded; beyond it all but the first three of a topic are counted and dropped"`

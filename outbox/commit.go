@@ -12,7 +12,6 @@ import (
 	"go.etcd.io/bbolt"
 
 	"gauger/outbox/disk"
-	"gauger/outbox/receipts"
 )
 
 // followerYields: a leader lets others run so often before it makes way for the next one.
@@ -153,9 +152,7 @@ func (b *Box) lead(g *group) {
 	}
 	b.finish(g, dead)
 	if g.err == nil {
-		for _, x := range g.taken { // not before the commit: what was made of them would be lost if the receipts alone came to the disk
-			b.writeReceipts(x.s, []receipts.Receipt{b.receiptFor(x.s, x.r, 0, "")})
-		}
+		b.writeGroupReceipts(g)
 	}
 	close(g.done)
 	if dead == nil {

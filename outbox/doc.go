@@ -16,10 +16,10 @@
 // and start again, and opening repairs the file. A record of a Journal stream can reach the service twice only when an
 // answer was lost. A disk that lies about flushes can lose records: what the marks knew of is counted as Lost.
 //
-// The files, in the order in which they stand on each other: this one, outbox (the words); codec, layout, counts (what stands in the
+// The files, in the order in which they stand on each other: this one, outbox (the words); codec, layout (what stands in the
 // file); attempts, isolation; dbfile, replace (the file that is open); stream, sharedprobe, group, box (what is staged);
-// highwater, load, commit, leave, deadletter, evict, tx (storing); poison, breaker, nextbatch, ahead, apply, drain (sending, one
-// circle); entries, status, operator (people); check, salvage, stalecopies, loss, rollback, open (starting). Below
+// highwater, load, commit, leave, deadletter, evict, tx (storing); poison, breaker, nextbatch, ahead, offer, apply, drain (sending,
+// one circle); entries, status, operator (people); check, salvage, stalecopies, loss, rollback, open (starting). Below
 // the room, boltfile reads pages, receipts keeps receipts, and disk does what os does not; preflight stands above it.
 //
 // # Decisions
@@ -40,6 +40,12 @@
 // Where a stream lingers (Stream.Linger) its records wait for more before they are sent, and leave until the queue is empty; what was
 // taken is deleted with the next commit that anybody makes, in half a minute at the latest, so that it costs no commit of its own.
 // Of no more records than one request has the deletion waits so: a power cut can have them sent again, a kill cannot.
+//
+// Records of a stream that lingers can be offered (Box.Offer) instead of stored, when its drain has nothing else to do: what the service
+// takes within five seconds is counted and never written, all else is stored then and judged by the answer that it had. Counts and
+// receipts of what was taken so go with the next commit, in five minutes at the latest, the receipts behind it. Until then a kill, or a
+// disk that forgets, costs them: the service has records that no count knows, their numbers are given again, and none comes twice. What
+// was offered is in no layout of its own: a program of before goes on with such a file.
 //
 // A full disk is decided by looking. A commit that ends for want of room may be in the file or not: the file is closed,
 // examined, opened again, and the generation of its last group tells. Then Update returns nil or ErrNoSpace, and what was

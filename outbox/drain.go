@@ -53,6 +53,8 @@ type drain struct {
 	held       *heldBatch    // that the service has taken and whose deletion waits for the next batch's; nil: none
 	leaving    []*heldBatch  // whose deletion waits for a commit to go with
 	deleteTook time.Duration // the last deletion of a held batch
+	counting   *Commit       // with which goes what was taken without being stored; nil: nothing was
+	countTimer *time.Timer   // when nobody else has made it
 	gatherTill time.Time     // so long it waits for more records to go together; zero: it does not
 
 	delay        time.Duration // before the next request; 0: none
@@ -83,7 +85,6 @@ func (b *Box) Drain(ctx context.Context, stream string, to Sender) error {
 	}()
 	d := &drain{b: b, s: s, to: to, waits: newBackOff(firstWait, waitCap), keyWaits: newBackOff(firstWait, keyCap),
 		probes: newBackOff(firstProbe, keyCap)}
-	defer d.setActivity(Stopped)
 	d.resumeUnclear()
 	for ctx.Err() == nil && err == nil {
 		err = d.step(ctx)
@@ -92,7 +93,8 @@ func (b *Box) Drain(ctx context.Context, stream string, to Sender) error {
 			d.delay, err = d.waits.NextBackOff(), nil
 		}
 	}
-	if last := d.finishDeletions(ctx, true); err == nil || errors.Is(last, ErrDead) {
+	d.setActivity(Stopped) // nothing is offered any more
+	if last := errors.Join(d.finishDeletions(ctx, true), d.storeOffer(), d.endCounting()); err == nil || errors.Is(last, ErrDead) {
 		err = last
 	}
 	if err == nil || ctx.Err() != nil && !errors.Is(err, ErrDead) {
@@ -141,10 +143,11 @@ func (d *drain) step(ctx context.Context) error {
 	if err := d.sitOutDelay(ctx); err != nil || d.delay > 0 {
 		return err
 	}
-	if !d.hasWork() {
+	offered := d.currentOffer() != nil
+	if !offered && !d.hasWork() {
 		return d.waitForWork(ctx)
 	}
-	if left := d.untilGathered(time.Now()); left > 0 {
+	if left := d.untilGathered(time.Now()); !offered && left > 0 {
 		return d.gather(ctx, left)
 	}
 	if d.b.opt.Pace != nil { // before anything is chosen: what waits for hours must not be in flight
@@ -152,6 +155,9 @@ func (d *drain) step(ctx context.Context) error {
 		if err := d.b.opt.Pace(ctx, d.s.Name); err != nil {
 			return fmt.Errorf("pace: %w", err)
 		}
+	}
+	if o := d.currentOffer(); o != nil {
+		return d.sendOffered(ctx, o)
 	}
 	if err := d.quarantineConfirmed(); err != nil {
 		return err
@@ -329,32 +335,6 @@ func (d *drain) wakeOthers() {
 			d.b.Kick(name)
 		}
 	}
-}
-
-// shareProbe notes an attempt that has failed. Only one at a service out of reach counts.
-func (d *drain) shareProbe(now time.Time) {
-	d.ownWait = d.delay
-	if !d.s.unreachable.Load() {
-		return // it may hold the lock
-	}
-	d.b.mu.Lock()
-	defer d.b.mu.Unlock()
-	d.b.probe.failed(d.s, d.ownWait, now)
-}
-
-// nextProbe is asked when the stream has sat out its wait. It returns how long to stay away still; zero: go.
-func (d *drain) nextProbe(now time.Time) time.Duration {
-	d.b.mu.Lock()
-	defer d.b.mu.Unlock()
-	if !d.s.unreachable.Load() {
-		return 0
-	}
-	if left := d.b.probe.stayAway(d.s, d.ownWait, now); left > 0 {
-		d.ownWait = max(d.ownWait, d.waits.NextBackOff())
-		return left
-	}
-	d.b.probe.failed(d.s, d.ownWait, now)
-	return 0
 }
 
 // setActivity notes what the drain is at from now on.

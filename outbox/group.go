@@ -19,7 +19,7 @@ type group struct {
 	touched    []*stream         // streams whose counts changed
 	woken      []*stream         // streams that got records to send
 	leaving    []recordRef       // records that this group moves or removes
-	taken      []heldRecord      // records that leave held streams: their receipts follow the commit
+	receipts   []streamReceipt   // that follow the commit
 	follows    int               // how many have staged after the first
 	led        bool              // somebody commits it, or is about to
 	done       chan struct{}

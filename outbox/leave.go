@@ -46,6 +46,28 @@ func (b *Box) writeReceipts(s *stream, kept []receipts.Receipt) {
 	}
 }
 
+// streamReceipt is a receipt that follows its commit: if it alone came to the disk, what was made of the record would be lost, or
+// its number belong to another.
+type streamReceipt struct {
+	s *stream
+	receipts.Receipt
+}
+
+// writeGroupReceipts writes the receipts that follow a commit.
+func (b *Box) writeGroupReceipts(g *group) {
+	if len(g.receipts) == 0 {
+		return
+	}
+	by := map[*stream][]receipts.Receipt{}
+	for _, x := range g.receipts {
+		by[x.s] = append(by[x.s], x.Receipt)
+	}
+	for s, kept := range by {
+		s.highestDelivered.Store(max(s.highestDelivered.Load(), kept[len(kept)-1].Seq))
+		b.writeReceipts(s, kept)
+	}
+}
+
 // stageRemoval takes one record out of a bucket and hides it from everybody until that is on disk. The lock is held.
 func (b *Box) stageRemoval(g *group, s *stream, bucket string, seq uint64) {
 	if bucket == s.queueBucket {

@@ -99,7 +99,7 @@ type Stream struct {
 	Journal bool   // write "attempt started" before sending, and park a record after five ambiguous attempts: tickets
 	Held    bool   // never drained: a stream of refused messages
 	// Linger: records wait so long for more to leave with, unless a request is full; and a deletion waits up to half a minute
-	// for a commit to go with. 0: neither waits.
+	// for a commit to go with. 0: neither waits, and nothing can be offered.
 	Linger time.Duration
 }
 

@@ -32,3 +32,29 @@ func (p *sharedProbe) stayAway(s *stream, ownWait time.Duration, now time.Time) 
 	}
 	return max(p.nextTry.Sub(now)-probeAhead, 0)
 }
+
+// shareProbe notes an attempt that has failed. Only one at a service out of reach counts.
+func (d *drain) shareProbe(now time.Time) {
+	d.ownWait = d.delay
+	if !d.s.unreachable.Load() {
+		return // it may hold the lock
+	}
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	d.b.probe.failed(d.s, d.ownWait, now)
+}
+
+// nextProbe is asked when the stream has sat out its wait. It returns how long to stay away still; zero: go.
+func (d *drain) nextProbe(now time.Time) time.Duration {
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	if !d.s.unreachable.Load() {
+		return 0
+	}
+	if left := d.b.probe.stayAway(d.s, d.ownWait, now); left > 0 {
+		d.ownWait = max(d.ownWait, d.waits.NextBackOff())
+		return left
+	}
+	d.b.probe.failed(d.s, d.ownWait, now)
+	return 0
+}

@@ -123,7 +123,7 @@ func (t *Tx) accept() {
 		if at := (recordRef{bucket: x.s.queueBucket, seq: x.r.Seq}); !t.b.leaving[at] { // it may just have given way to what was staged
 			t.b.stageDelivered(t.g, x.s, x.r)
 			t.b.leaving[at], t.g.leaving = true, append(t.g.leaving, at)
-			t.g.taken = append(t.g.taken, x)
+			t.g.receipts = append(t.g.receipts, streamReceipt{x.s, t.b.receiptFor(x.s, x.r, 0, "")})
 		}
 	}
 	t.accepted = true
@@ -184,4 +184,24 @@ func (t *Tx) After(c *Commit) {
 	if c != nil && c.g.err != nil {
 		t.fail(fmt.Errorf("what this builds upon was not stored: %w", c.g.err))
 	}
+}
+
+// Offer hands records of a stream that lingers to its drain before they are stored: what the service takes at once is counted, and
+// never written; everything else is stored within seconds. A kill costs what is offered, so nobody may have been told that it is kept.
+// false: nothing was taken, since the drain is not idle; they are to be stored.
+func (b *Box) Offer(stream string, records []Record) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.streams[stream]
+	if s == nil || s.Linger <= 0 || s.Journal || b.usable() != nil || s.offer != nil || s.counts.Waiting > 0 || !s.isWell() {
+		return false
+	}
+	s.offer = newOffer(b, s, records)
+	s.signal()
+	return true
+}
+
+// isWell says that the drain waits for something to send, and that nothing was refused before. The lock is held.
+func (s *stream) isWell() bool {
+	return s.drainStatus.Activity == Idle && s.drainStatus.Troubled.IsZero() && s.counts.limit == 0 && len(s.failing) == 0
 }

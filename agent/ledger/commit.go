@@ -180,6 +180,9 @@ func (tx *txn) prepare(device string) error {
 type lingering struct {
 	records []stagedRecord
 	values  []int // the site's values whose last records these are
+
+	unsaved  []int     // values whose records were offered, and of which it is not stored that they were sent
+	storedAt time.Time // when something that lingered was stored
 }
 
 // lingerMost records linger at once.
@@ -199,21 +202,57 @@ func (tx *txn) linger(i int) {
 // transaction are not to be stored yet.
 func (tx *txn) takeLingering() bool {
 	w := tx.lingering
-	if len(w.records) == 0 {
+	if len(w.records)+len(w.unsaved) == 0 {
 		return true
 	}
 	if !tx.flush && !tx.dirty() && len(w.records) < lingerMost {
-		return false
+		return len(w.records) == 0
+	}
+	if !tx.flush && len(w.records) == 0 && tx.now.Sub(w.storedAt) < rememberEvery {
+		return true
 	}
 	tx.records = slices.Concat(w.joined(), tx.records) // older first; the state before keeps its own
 	if tx.sentValues == nil {
 		tx.sentValues = make([]bool, len(tx.lastValues))
 	}
-	for _, i := range w.values {
+	for _, i := range slices.Concat(w.values, w.unsaved) {
 		tx.sentValues[i] = true
 	}
-	tx.lingering = lingering{}
+	tx.lingering = lingering{storedAt: tx.now}
 	return true
+}
+
+// rememberEvery: that offered values were sent is stored so often.
+const rememberEvery = 10 * time.Minute
+
+// offer lets the outbox send what lingers before it is stored, and reports whether nothing lingers any more. Until it is stored that
+// these values were sent, a kill can have a second reading of one interval sent: only of values of at least one a minute.
+func (l *Ledger) offer() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.publishCommitted()
+	w := l.state.lingering
+	seldom := func(i int) bool { return l.site.Values[i].Every > changeEvery }
+	if len(w.records) == 0 || len(l.staged) > 0 || time.Since(w.storedAt) >= rememberEvery || slices.ContainsFunc(w.values, seldom) {
+		return false // what is staged may be taken back, and what lingered before it would linger again
+	}
+	by, taken := map[string][]outbox.Record{}, map[string]bool{}
+	for _, r := range w.joined() {
+		by[r.stream] = append(by[r.stream], r.record)
+	}
+	for stream, records := range by {
+		taken[stream] = l.box.Offer(stream, records)
+	}
+	left := lingering{unsaved: slices.Clone(w.unsaved), storedAt: w.storedAt}
+	for n, r := range w.records {
+		if i := w.values[n]; !taken[r.stream] {
+			left.records, left.values = append(left.records, r), append(left.values, i)
+		} else if !slices.Contains(left.unsaved, i) {
+			left.unsaved = append(left.unsaved, i)
+		}
+	}
+	l.state.lingering = left
+	return len(left.records) == 0
 }
 
 // joined are the records that linger, one for each value: so it is put, deleted and receipted once.
@@ -242,8 +281,11 @@ func (w lingering) joined() []stagedRecord {
 // Lingering tells that values have begun to linger: Flush is wanted after Site.Linger.
 func (l *Ledger) Lingering() <-chan struct{} { return l.lingers }
 
-// Flush stores the values that linger.
+// Flush ends the wait of the values that linger: they are offered or stored.
 func (l *Ledger) Flush() error {
+	if l.offer() {
+		return nil
+	}
 	if err := l.update(func(tx *txn) error { tx.flush = true; return nil }); err != nil {
 		return fmt.Errorf("store the values that have waited for others (store.linger): %w", err)
 	}
