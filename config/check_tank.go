@@ -73,9 +73,11 @@ func (c *checker) checkTankPoints(at string, t *Tank) {
 		case "level", "interface":
 			c.checkLengthUnit(where, info)
 		case "top_temperature", "bottom_temperature":
-			c.checkTemperatureUnit(where, info)
+			_, ok := info.Unit.Fahrenheit(0)
+			c.checkUnit(where, info, ok, "is a temperature: write unit: degF or degC", "temperature; use degF or degC")
 		case "production":
-			c.checkVolumeUnit(where, info)
+			_, ok := info.Unit.Barrels(0)
+			c.checkUnit(where, info, ok, "counts production: write unit: bbl (or gal, m3, l, ft3, mbbl)", "volume; a production meter counts in bbl, gal, m3, l, ft3 or mbbl")
 		}
 	}
 }
@@ -105,13 +107,13 @@ func (c *checker) pointPath(info PointInfo) string {
 	return fmt.Sprintf("devices[%d].points[%d].unit", info.Device, info.Index)
 }
 
-func (c *checker) checkTemperatureUnit(where string, info PointInfo) {
-	_, ok := info.Unit.Fahrenheit(0)
+// checkUnit refuses a point that does not count in what is wanted of it.
+func (c *checker) checkUnit(where string, info PointInfo, ok bool, missing, wrong string) {
 	switch {
 	case info.Unit == "":
-		c.problemf(c.pointPath(info), "missing; %s is a temperature: write unit: degF or degC", info.Point)
+		c.problemf(c.pointPath(info), "missing; %s %s", info.Point, missing)
 	case !ok:
-		c.problemf(where, "%s is in %s, which is no temperature; use degF or degC", info.Point, quote(string(info.Unit)))
+		c.problemf(where, "%s is in %s, which is no %s", info.Point, quote(string(info.Unit)), wrong)
 	}
 }
 
@@ -174,16 +176,5 @@ func (c *checker) checkBook() {
 			continue
 		}
 		meters[t.Production] = i
-	}
-}
-
-// checkVolumeUnit refuses a production meter that does not count a volume.
-func (c *checker) checkVolumeUnit(where string, info PointInfo) {
-	_, ok := info.Unit.Barrels(0)
-	switch {
-	case info.Unit == "":
-		c.problemf(c.pointPath(info), "missing; %s counts production: write unit: bbl (or gal, m3, l, ft3, mbbl)", info.Point)
-	case !ok:
-		c.problemf(where, "%s is in %s, which is no volume; a production meter counts in bbl, gal, m3, l, ft3 or mbbl", info.Point, quote(string(info.Unit)))
 	}
 }

@@ -21,7 +21,7 @@ func TestDoubtsAreToldBesideMistakes(t *testing.T) {
 		if err := os.WriteFile(path, []byte(whole), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		cfg, doubts, err := Examine(path)
+		cfg, doubts, err := Look{}.Examine(path)
 		if (err == nil) != (mistake == "") || (cfg == nil) != (err != nil) {
 			t.Errorf("%s: %v", name, err)
 		}

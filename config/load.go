@@ -32,10 +32,7 @@ func LoadShard(path string, s Shard) (*Config, error) {
 }
 
 // Examine is Load for check: it gives what is legal but doubtful also of a file with mistakes, since whoever mends it sees both
-// at once, and takes no more memory for aliases than check may.
-func Examine(path string) (cfg *Config, doubts []Problem, err error) { return Look{}.Examine(path) }
-
-// Examine is the same with another look at the secrets' files.
+// at once, takes no more memory for aliases than check may, and has a look of its own at the secrets' files.
 func (l Look) Examine(path string) (cfg *Config, doubts []Problem, err error) {
 	b, err := collectors.ReadFile(path, maxBytes)
 	if err != nil {

@@ -291,7 +291,7 @@ func TestCheckTakesLittleMemoryForAliases(t *testing.T) {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, _, err := Examine(file)
+		_, _, err := Look{}.Examine(file)
 		runtime.ReadMemStats(&after)
 		if (err == nil) != c.checked || err != nil && (!strings.Contains(err.Error(), "aliases (*name, <<) repeat values") || strings.Contains(err.Error(), "\n")) {
 			t.Errorf("check of %d devices with %d points: %v", c.devices, c.points, err)

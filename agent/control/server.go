@@ -231,43 +231,44 @@ func (d *Server) Open() *Server {
 	d.OpenWithoutOutbox()
 	d.live["readings"] = liveVerb{Look, LiveStreamOf(d.readings)}
 	maps.Copy(d.requests, map[string]verb{
-		"queue":           {Operate, RequestOf(d.queue)},
-		"memos.add":       {Operate, RequestOf(d.addMemo)},
-		"clock.trust":     {Operate, RequestOf(d.trustClock)},
-		"audit":           {Look, RequestOf(d.auditLog)},
-		"outbox.list":     {Look, RequestOf(d.listRecords)},
-		"outbox.show":     {Look, RequestOf(func(_ context.Context, w RecordQuery) (Entry, error) { return d.Record(w) })},
-		"outbox.retry":    {Operate, RequestOf(d.retryRecords)},
-		"outbox.drop":     {Operate, RequestOf(d.dropRecords)},
-		"outbox.confirm":  {Operate, RequestOf(d.confirmRecords)},
-		"outbox.decode":   {Operate, RequestOf(d.redecode)},
-		"proof":           {Look, RequestOf(d.prove)},
-		"book":            {Look, RequestOf(d.bookDays)},
-		"tickets.list":    {Look, RequestOf(func(context.Context, None) ([]ledger.TicketRecord, error) { return d.Ledger.Tickets() })},
-		"tickets.check":   {Look, RequestOf(d.checkTickets)},
-		"tickets.add":     {Operate, RequestOf(d.addTicket)},
-		"tickets.match":   {Operate, RequestOf(d.matchTicket)},
-		"tickets.why":     {Look, RequestOf(func(_ context.Context, a ledger.ExplainArgs) (*ledger.Explanation, error) { return d.Ledger.Explain(a) })},
-		"tickets.release": {Operate, RequestOf(d.releaseTicket)},
-		"tickets.reject":  {Operate, RequestOf(d.rejectTicket)},
-		"tickets.edit":    {Operate, RequestOf(d.editTicket)},
-		"tickets.hold":    {Operate, RequestOf(d.holdTicket)},
-		"tanks.list":      {Look, RequestOf(func(context.Context, None) ([]ledger.TankRow, error) { return d.Ledger.Tanks() })},
-		"tanks.inhibit":   {Operate, RequestOf(d.inhibitTank)},
-		"tanks.allow":     {Operate, RequestOf(func(_ context.Context, a InhibitArgs) (ledger.Inhibition, error) { return d.Ledger.Allow(a.Tank) })},
-		"keys.show":       {Look, RequestOf(func(context.Context, None) ([]keys.Status, error) { return d.Client.Keys().Status(), nil })},
-		"keys.renew":      {Keys, RequestOf(d.renew)},
-		"keys.set":        {Keys, RequestOf(d.setKey)},
-		"login":           {Keys, RequestOf(d.login)},
-		"devices.query":   {Look, RequestOf(d.devices)},
-		"events.get":      {Look, RequestOf(d.events)},
+		"queue":          {Operate, RequestOf(d.queue)},
+		"memos.add":      {Operate, RequestOf(d.addMemo)},
+		"clock.trust":    {Operate, RequestOf(func(context.Context, None) (None, error) { d.Clock.Confirm(); return None{}, nil })},
+		"audit":          {Look, RequestOf(d.auditLog)},
+		"outbox.list":    {Look, RequestOf(d.listRecords)},
+		"outbox.show":    {Look, RequestOf(func(_ context.Context, w RecordQuery) (Entry, error) { return d.Record(w) })},
+		"outbox.retry":   {Operate, RequestOf(d.retryRecords)},
+		"outbox.drop":    {Operate, RequestOf(d.dropRecords)},
+		"outbox.confirm": {Operate, RequestOf(d.confirmRecords)},
+		"outbox.decode":  {Operate, RequestOf(d.redecode)},
+		"proof":          {Look, RequestOf(d.prove)},
+		"book":           {Look, RequestOf(d.bookDays)},
+		"tickets.list":   {Look, RequestOf(func(context.Context, None) ([]ledger.TicketRecord, error) { return d.Ledger.Tickets() })},
+		"tickets.check":  {Look, RequestOf(d.checkTickets)},
+		"tickets.add":    {Operate, RequestOf(d.addTicket)},
+		"tickets.match":  {Operate, RequestOf(d.matchTicket)},
+		"tickets.why":    {Look, RequestOf(func(_ context.Context, a ledger.ExplainArgs) (*ledger.Explanation, error) { return d.Ledger.Explain(a) })},
+		"tickets.release": {Operate, RequestOf(func(ctx context.Context, t TicketArgs) (None, error) {
+			return None{}, d.Ledger.Release(t.Number, Person(ctx))
+		})},
+		"tickets.reject": {Operate, RequestOf(d.rejectTicket)},
+		"tickets.edit": {Operate, RequestOf(func(ctx context.Context, c ledger.EditArgs) ([]ledger.Edit, error) {
+			return d.Ledger.Edit(c, Person(ctx))
+		})},
+		"tickets.hold": {Operate, RequestOf(d.holdTicket)},
+		"tanks.list":   {Look, RequestOf(func(context.Context, None) ([]ledger.TankRow, error) { return d.Ledger.Tanks() })},
+		"tanks.inhibit": {Operate, RequestOf(func(ctx context.Context, a InhibitArgs) (ledger.Inhibition, error) {
+			return d.Ledger.Inhibit(a.Tank, a.For, Person(ctx), a.Why)
+		})},
+		"tanks.allow":   {Operate, RequestOf(func(_ context.Context, a InhibitArgs) (ledger.Inhibition, error) { return d.Ledger.Allow(a.Tank) })},
+		"keys.show":     {Look, RequestOf(func(context.Context, None) ([]keys.Status, error) { return d.Client.Keys().Status(), nil })},
+		"keys.renew":    {Keys, RequestOf(d.renew)},
+		"keys.set":      {Keys, RequestOf(d.setKey)},
+		"login":         {Keys, RequestOf(d.login)},
+		"devices.query": {Look, RequestOf(d.devices)},
+		"events.get":    {Look, RequestOf(d.events)},
 	})
 	return d
-}
-
-func (d *Server) trustClock(context.Context, None) (None, error) {
-	d.Clock.Confirm()
-	return None{}, nil
 }
 
 func (d *Server) queue(_ context.Context, q QueueArgs) (QueuedRecord, error) {

@@ -59,19 +59,11 @@ func (d *Server) matchTicket(ctx context.Context, a ledger.MatchArgs) (ledger.Ma
 	return ledger.MatchResult{Ticket: b, Warning: warning}, err
 }
 
-func (d *Server) releaseTicket(ctx context.Context, t TicketArgs) (None, error) {
-	return None{}, d.Ledger.Release(t.Number, Person(ctx))
-}
-
 func (d *Server) rejectTicket(ctx context.Context, t TicketArgs) (None, error) {
 	if t.Left {
 		return None{}, d.Ledger.Void(t.Number, Person(ctx), t.Why)
 	}
 	return None{}, d.Ledger.Reject(t.Number, Person(ctx), t.Why)
-}
-
-func (d *Server) editTicket(ctx context.Context, c ledger.EditArgs) ([]ledger.Edit, error) {
-	return d.Ledger.Edit(c, Person(ctx))
 }
 
 func (d *Server) holdTicket(ctx context.Context, a HoldArgs) (HoldResult, error) {
@@ -80,10 +72,6 @@ func (d *Server) holdTicket(ctx context.Context, a HoldArgs) (HoldResult, error)
 	}
 	leaves, err := d.Ledger.Hold(a.Number, Person(ctx), a.Why, a.Until)
 	return HoldResult{leaves}, err
-}
-
-func (d *Server) inhibitTank(ctx context.Context, a InhibitArgs) (ledger.Inhibition, error) {
-	return d.Ledger.Inhibit(a.Tank, a.For, Person(ctx), a.Why)
 }
 
 // Ticket finds one by its number or its handle.

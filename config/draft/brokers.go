@@ -29,9 +29,7 @@ func (v *Interview) askBrokers(ctx context.Context) error {
 				d.Name, err = v.askName(ctx, key+"name", "  Name of the device", "radio", "--mqtt URL,name=NAME")
 				return err
 			},
-			func() error {
-				return v.into(ctx, &b.Username, dialogue.Question{Key: key + "username", Flag: "--mqtt URL,username=NAME", Text: "  User name there", Optional: true})
-			},
+			v.step(ctx, &b.Username, dialogue.Question{Key: key + "username", Flag: "--mqtt URL,username=NAME", Text: "  User name there", Optional: true}),
 			func() error { return v.askPassword(ctx, key, &b) },
 			func() error { return v.askTopics(ctx, key, b, d) },
 		); err != nil {

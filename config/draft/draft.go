@@ -121,13 +121,16 @@ func (v *Interview) into(ctx context.Context, to *string, q dialogue.Question) (
 	return err
 }
 
+// step asks when its turn comes.
+func (v *Interview) step(ctx context.Context, to *string, q dialogue.Question) func() error {
+	return func() error { return v.into(ctx, to, q) }
+}
+
 func (v *Interview) askSite(ctx context.Context) error {
 	s := &v.site
 	v.Say("The site. Ctrl-C loses no answer: the next `gauger init` goes on.")
 	return errors.Join(first(
-		func() error {
-			return v.into(ctx, &s.Name, dialogue.Question{Key: "site", Flag: "--site", Text: "Name of the site, for people"})
-		},
+		v.step(ctx, &s.Name, dialogue.Question{Key: "site", Flag: "--site", Text: "Name of the site, for people"}),
 		func() error {
 			return v.into(ctx, &s.ID, dialogue.Question{Key: "id", Flag: "--id", Text: "Short id for ticket numbers (A-Z 0-9 -, at most 12)", Default: suggestID(s.Name), Check: func(id string) (string, error) {
 				if !siteID.MatchString(id) {
@@ -179,9 +182,7 @@ func (v *Interview) askService(ctx context.Context) error {
 				return strings.TrimRight(url, "/"), nil
 			}})
 		},
-		func() error {
-			return v.into(ctx, &s.PrimaryKey, dialogue.Question{Key: "primary", Flag: "--primary-key", Text: "Place of the primary key", Default: "credential:primary-key", Check: checkPlace})
-		},
+		v.step(ctx, &s.PrimaryKey, dialogue.Question{Key: "primary", Flag: "--primary-key", Text: "Place of the primary key", Default: "credential:primary-key", Check: checkPlace}),
 		func() error {
 			return v.into(ctx, &s.SecondKey, dialogue.Question{Key: "secondary", Flag: "--secondary-key", Text: "Place of the secondary key, or none", Default: "credential:secondary-key", Check: func(place string) (string, error) {
 				if place == "none" {

@@ -28,7 +28,7 @@ func (v *Interview) askTank(ctx context.Context, key string, n int) (t Tank, err
 	ask := func(to *string, q dialogue.Question) func() error {
 		q.Flag = "--tank ID," + q.Key + "=..."
 		q.Key = key + q.Key
-		return func() error { return v.into(ctx, to, q) }
+		return v.step(ctx, to, q)
 	}
 	v.offerTanks()
 	if err := v.into(ctx, &t.ID, dialogue.Question{Key: key + "id", Flag: "--tank", Text: fmt.Sprintf("External ID of tank %d at the service", n), Optional: n > 1, Check: v.checkTankID}); err != nil || t.ID == "" {
