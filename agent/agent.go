@@ -87,7 +87,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	}
 	essential("store", a.lookAtStore)
 	essential("notes", a.handleNotes)
-	essential("look up the tanks", a.lookUpTanks)
+	essential("look up the ids", a.lookUpIDs)
 	essential("watchdog", func(ctx context.Context) error { return a.Systemd.FeedWatchdog(ctx, a.noteHung()) })
 	for i, w := range a.Workers {
 		essential(fmt.Sprintf("worker %d", i), w)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,17 +23,17 @@ const (
 	lookAgain = 24 * time.Hour
 )
 
-// lookUpTanks asks the service once for each tank and configuration whether it knows a device with the tank's external id, so
-// that a mistyped one is seen before its first ticket is missed. Nothing says that tanks are devices there: what is not
-// found is never an event nor an obstacle to a ticket (see unknownTanks).
-func (a *Agent) lookUpTanks(ctx context.Context) error {
+// lookUpIDs asks the service once for each configuration whether it knows a device with each tank's external id, and each device to which
+// events go, so that a mistyped one is seen before its first ticket is missed. Nothing says that tanks are devices there: what is not
+// found is a hint, never an event nor an obstacle to a ticket (see unknownIDs).
+func (a *Agent) lookUpIDs(ctx context.Context) error {
 	for wait := firstLook; ; {
 		again, err := a.lookUpUnknown(ctx)
 		switch {
 		case errors.Is(err, outbox.ErrDead):
 			return err
 		case err != nil:
-			a.Log.Debug().Err(err).Msg("the service could not be asked for the tanks; it is tried again")
+			a.Log.Debug().Err(err).Msg("the service could not be asked for the ids; it is tried again")
 			again, wait = wait, min(2*wait, mostLook)
 		default:
 			wait = firstLook
@@ -46,16 +48,23 @@ func (a *Agent) lookUpTanks(ctx context.Context) error {
 	}
 }
 
-// lookUpUnknown asks for every tank that wants it, and returns when to look again; zero: never in this run.
+// lookUpUnknown asks for every id that wants it, and returns when to look again; zero: never in this run.
 func (a *Agent) lookUpUnknown(ctx context.Context) (again time.Duration, err error) {
+	queries := map[string]cloud.DeviceQuery{}
+	for _, id := range a.Site.DeviceIDs() {
+		queries[id] = cloud.DeviceQuery{IDs: []string{id}}
+	}
 	for _, t := range a.Site.Tanks {
-		last, err := a.Ledger.LookupOf(t.ID)
+		queries[t.ID] = cloud.DeviceQuery{ExternalID: t.ID}
+	}
+	for _, id := range slices.Sorted(maps.Keys(queries)) {
+		last, err := a.Ledger.LookupOf(id)
 		if err != nil {
 			return 0, err
 		}
 		asked := last.Tank != "" && last.Config == a.Site.Config
 		if !asked || last.Found == ledger.Unknown && (time.Since(last.At) >= lookAgain || time.Now().Before(last.At)) {
-			found, err := a.queryDevice(ctx, t.ID)
+			found, err := a.queryDevice(ctx, id, queries[id])
 			if err == nil {
 				err = a.Ledger.KeepLookup(found)
 			}
@@ -74,17 +83,17 @@ func (a *Agent) lookUpUnknown(ctx context.Context) (again time.Duration, err err
 // errEnough ends a query that has found what it looks for.
 var errEnough = errors.New("found")
 
-// queryDevice queries one external id. An answer that cannot be read says nothing, and so does one with devices that have no
+// queryDevice queries one id, a device's own or an external one. An answer that cannot be read says nothing, and so does one with devices that have no
 // external id where one is expected, and a refusal of this very id.
-func (a *Agent) queryDevice(ctx context.Context, id string) (ledger.DeviceLookup, error) {
+func (a *Agent) queryDevice(ctx context.Context, id string, q cloud.DeviceQuery) (ledger.DeviceLookup, error) {
 	l := ledger.DeviceLookup{Tank: id, Found: ledger.Unknown, At: time.Now().Round(0), Config: a.Site.Config}
-	err := a.Client.AllDevices(ctx, cloud.DeviceQuery{ExternalID: id}, func(p cloud.Page[cloud.Device]) error {
+	err := a.Client.AllDevices(ctx, q, func(p cloud.Page[cloud.Device]) error {
 		for _, d := range p.Items {
 			switch {
-			case strings.EqualFold(d.ExternalID, id):
+			case strings.EqualFold(d.ExternalID, id), q.IDs != nil && strings.EqualFold(d.ID, id):
 				l.Found, l.Device = ledger.Known, d.ID
 				return errEnough
-			case d.ExternalID == "":
+			case d.ExternalID == "" && q.IDs == nil:
 				l.Found, l.Note = ledger.Unclear, "a device of the answer has no external id where service.wire.devices expects it"
 			}
 		}

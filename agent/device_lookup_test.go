@@ -41,7 +41,7 @@ func asking(b *ledgertest.Bench, service http.RoundTripper) (stop func()) {
 	a := &Agent{Site: b.Site, Ledger: b.Ledger, Box: b.Box, Client: client, Log: zerolog.Nop()}
 	ctx, cancel := context.WithCancel(b.T.Context())
 	done := make(chan error, 1)
-	go func() { done <- a.lookUpTanks(ctx) }()
+	go func() { done <- a.lookUpIDs(ctx) }()
 	return func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -54,7 +54,7 @@ func asking(b *ledgertest.Bench, service http.RoundTripper) (stop func()) {
 // queries are the external ids that the service was asked for.
 func queries(s *cloudtest.Service) (ids []string) {
 	for _, c := range s.Calls() {
-		if c.Op == "QueryDevices" {
+		if c.Op == "QueryDevices" && c.Query.Get("deviceIds") == "" {
 			ids = append(ids, c.Query.Get("externalId"))
 		}
 	}
@@ -71,10 +71,10 @@ func hints(b *ledgertest.Bench) (hints, problems []string) {
 	return s.Hints, s.Problems
 }
 
-// A tank that the service does not know is a hint of the status where it knows another of the site's, so that tanks are
-// devices there; never an event, and no problem. It is asked for again each day; a known one is asked for once; a change of
+// A tank, or a device to which events go, that the service does not know is a hint of the status, which says whether tanks are
+// devices there at all; never an event, and no problem. It is asked for again each day; a known one is asked for once; a change of
 // the configuration asks once more.
-func TestAnUnknownTankIsAHintWhereAnotherIsKnown(t *testing.T) {
+func TestAnUnknownIDIsAHint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &cloudtest.Service{PrimaryKey: "primary-key-value"}
 		b := ledgertest.New(t, func(s *ledger.Site) {
@@ -94,14 +94,18 @@ func TestAnUnknownTankIsAHintWhereAnotherIsKnown(t *testing.T) {
 		if got := queries(service); len(got) != 2 || lookupOf(b, "TK-1").Found != ledger.Unknown {
 			t.Errorf("asked for %v, found %+v", got, lookupOf(b, "TK-1"))
 		}
-		quiet(0) // nothing says that tanks are devices
+		quiet(2)
+		if all, _ := hints(b); !strings.Contains(all[0], "no device with the external id TK-1, TK-2") || !strings.Contains(all[1], "no device with the id "+ledgertest.GUID) {
+			t.Errorf("the hints are %q", all)
+		}
+		service.AddDevices(cloudtest.Device{ID: ledgertest.GUID})
 		service.AddDevices(cloudtest.Device{ID: "7", ExternalID: "TK-1"})
 		ledgertest.Pass(24 * time.Hour)
 		if lookupOf(b, "TK-1").Device != "7" || lookupOf(b, "TK-2").Found != ledger.Unknown {
 			t.Errorf("found %+v and %+v", lookupOf(b, "TK-1"), lookupOf(b, "TK-2"))
 		}
 		quiet(1)
-		if hints, _ := hints(b); !strings.Contains(strings.Join(hints, ""), "none has the external id TK-2") {
+		if hints, _ := hints(b); !strings.Contains(strings.Join(hints, ""), "external id TK-2, and knows TK-1") {
 			t.Errorf("the hint is %q", hints)
 		}
 		stop()

@@ -294,18 +294,31 @@ func (s Status) tankProblems() (all []Problem) {
 	return all
 }
 
-// unknownTanks are hints: the tanks that the service does not know as devices, where it knows at least one of the site's,
-// so that tanks are devices there.
-func unknownTanks(all []ledger.TankStatus) []string {
-	out := []string{}
-	i := slices.IndexFunc(all, func(t ledger.TankStatus) bool { return t.Known == ledger.Known })
-	if i < 0 {
-		return out
-	}
+// unknownIDs are hints: the tanks and devices of the configuration that the service does not know. Where it knows none of the tanks, it may
+// have no devices for them at all.
+func (d *Server) unknownIDs(all []ledger.TankStatus) (hints []string) {
+	known, unknown := "", []string{}
 	for _, t := range all {
-		if t.Known == ledger.Unknown {
-			out = append(out, fmt.Sprintf("the service knows %s as a device, but none has the external id %s; tickets are sent all the same: compare tanks.id with `gauger devices query`", all[i].ID, t.ID))
+		switch t.Known {
+		case ledger.Known:
+			known = t.ID
+		case ledger.Unknown:
+			unknown = append(unknown, t.ID)
 		}
 	}
-	return out
+	if len(unknown) > 0 {
+		text := "the service knows no device with the external id " + strings.Join(unknown, ", ")
+		if known != "" {
+			text += ", and knows " + known
+		} else {
+			text += "; if it has devices for tanks, the ids are wrong"
+		}
+		hints = append(hints, text+". Tickets are sent all the same: compare tanks.id with `gauger devices query`, correct it, then `gauger apply`")
+	}
+	for _, id := range d.Site.DeviceIDs() {
+		if looked, err := d.Ledger.LookupOf(id); err == nil && looked.Found == ledger.Unknown {
+			hints = append(hints, "the service knows no device with the id "+id+" (object:), to which events and memos go: compare it with `gauger devices query`, correct it, then `gauger apply`")
+		}
+	}
+	return hints
 }

@@ -38,7 +38,8 @@ type Status struct {
 	Drains   map[string]DrainStatus   `json:"drains"`
 	Last     *ledger.TicketRecord     `json:"last_ticket,omitempty"`
 	Stands   string                   `json:"last_ticket_state,omitempty"` // waiting, delivered, dropped or dead; empty: its receipt is too old to be kept
-	Oldest   time.Time                `json:"oldest_waiting,omitzero"`     // when the record that has waited longest was queued, of those that the link does not hold back
+	Paper    *Paper                   `json:"paper,omitempty"`
+	Oldest   time.Time                `json:"oldest_waiting,omitzero"` // when the record that has waited longest was queued, of those that the link does not hold back
 	Lines    []LineStatus             `json:"lines,omitempty"`
 	Link     *link.Status             `json:"link,omitempty"`
 	Flash    *flash.Figures           `json:"written,omitempty"`         // to disk by this run
@@ -234,6 +235,7 @@ func (d *Server) look(now time.Time) (Status, []ledger.TicketRecord, error) {
 			s.Tanks[i].LoadEnd = b.End
 		}
 	}
+	s.Paper = new(paperOf(all, now))
 	for _, b := range slices.Backward(all) {
 		if b.Ticket != nil {
 			s.Last = &b
@@ -267,7 +269,7 @@ func (d *Server) glance(now time.Time) (s Status, err error) {
 		s.Flash = new(d.Flash.Figures(now))
 	}
 	s.Reached, s.StoreTrouble = d.reached(), d.storeTrouble()
-	s.Found, s.Hints = d.problems(s), append(unknownTanks(s.Tanks), d.deniedHosts()...)
+	s.Found, s.Hints = d.problems(s), append(d.unknownIDs(s.Tanks), d.deniedHosts()...)
 	s.Problems, s.Answers = sentences(s.Found), d.answers(s)
 	s.Headline = s.headline(d.localMinute)
 	return s, nil

@@ -46,6 +46,59 @@ func TicketRowOf(b ledger.TicketRecord, e *Entry) TicketRow {
 // Booked says that somebody will book the ticket: it was neither rejected, voided nor given up.
 func (r *TicketRow) Booked() bool { return r.State != "rejected" && r.State != "dropped" && !r.Off() }
 
+// ForReview are the reasons why a person should still look at it: nobody has released it, and no truck's ticket bears it out.
+func (r *TicketRow) ForReview() []string {
+	if r.Load == nil || !r.Booked() || r.Person != "" || r.Hauled.Verdict() == "agrees" {
+		return nil
+	}
+	return r.Load.Review
+}
+
+// Paper is what the trucks' tickets of the last days say beside the gauge.
+type Paper struct {
+	Since   time.Time   `json:"since"`
+	Tickets int         `json:"tickets"` // that have left since
+	Matched []PaperLine `json:"matched"` // those with a truck's ticket
+}
+
+// String is the sum of it; empty where no truck's ticket is recorded.
+func (p *Paper) String() string {
+	if p == nil || len(p.Matched) == 0 {
+		return ""
+	}
+	apart := 0
+	for _, m := range p.Matched {
+		if m.Trucks.Verdict() == "APART" {
+			apart++
+		}
+	}
+	return fmt.Sprintf("of %s in 7 days %d with the truck's, %d apart from the gauge", ledger.Plural(p.Tickets, "ticket"), len(p.Matched), apart)
+}
+
+// PaperLine is a ticket beside the truck's.
+type PaperLine struct {
+	Number string              `json:"number"`
+	Trucks *ledger.TruckTotals `json:"truck"`
+}
+
+// paperBack is how long a ticket is compared in the status.
+const paperBack = 7 * 24 * time.Hour
+
+func paperOf(all []ledger.TicketRecord, now time.Time) Paper {
+	p := Paper{Since: now.Add(-paperBack).Round(0), Matched: []PaperLine{}}
+	for i := range all {
+		b := &all[i]
+		if b.Ticket == nil || b.Off() || b.End.Before(p.Since) {
+			continue
+		}
+		p.Tickets++
+		if h := b.TruckTotals(); h != nil {
+			p.Matched = append(p.Matched, PaperLine{b.Number, h})
+		}
+	}
+	return p
+}
+
 // Barrels are those of a ticket by its gauges; nil where they are not known.
 func (r *TicketRow) Barrels() *float64 {
 	switch {

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,6 +88,23 @@ func (s Site) speed() float64 {
 
 // scaled turns a duration of the site's time into one of the wall clock's.
 func (s Site) scaled(d time.Duration) time.Duration { return time.Duration(float64(d) / s.speed()) }
+
+// DeviceIDs are those of the service's devices to which the site's events go.
+func (s *Site) DeviceIDs() (ids []string) {
+	add := func(object, kind string) {
+		if object != "" && strings.EqualFold(kind, "Device") && !slices.Contains(ids, object) {
+			ids = append(ids, object)
+		}
+	}
+	add(s.Object, s.ObjectType)
+	for _, t := range s.Tanks {
+		add(t.Object, t.ObjectType)
+	}
+	for _, r := range s.Rules {
+		add(r.Object, r.ObjectType)
+	}
+	return ids
+}
 
 // productionDay is the local date of the production day that holds t.
 func (s Site) productionDay(t time.Time) string {

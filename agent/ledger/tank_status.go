@@ -253,7 +253,7 @@ func (l *Ledger) inhibited(id string, now time.Time) *Inhibition {
 
 // DeviceLookup keeps the service's answer to a query for a tank's external id.
 type DeviceLookup struct {
-	Tank   string    `json:"tank"`
+	Tank   string    `json:"tank"`  // its id, or a device's
 	Found  string    `json:"found"` // known, unknown, or unclear: the answer could not be read
 	Device string    `json:"device,omitempty"`
 	At     time.Time `json:"at"`
@@ -268,15 +268,15 @@ const (
 	Unclear = "unclear"
 )
 
-const lookupKey = "lookup/" // one per tank
+const lookupKey = "lookup/" // one per tank and device
 
 // KeepLookup remembers what was found.
 func (l *Ledger) KeepLookup(found DeviceLookup) error {
 	return l.update(func(tx *txn) error {
 		tx.putJSON(lookupKey+found.Tank, found)
 		tx.afterCommit = append(tx.afterCommit, func() {
-			l.log.Info().Str("tank", found.Tank).Str("found", found.Found).Str("device", found.Device).Str("note", found.Note).
-				Msg("the service was asked for the tank's external id")
+			l.log.Info().Str("id", found.Tank).Str("found", found.Found).Str("device", found.Device).Str("note", found.Note).
+				Msg("the service was asked for an id")
 		})
 		return nil
 	})

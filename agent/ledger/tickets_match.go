@@ -74,6 +74,26 @@ func (b *TicketRecord) TruckTotals() *TruckTotals {
 	return h
 }
 
+// Verdict says whether the trucks' tickets and the gauge agree, to half a percent or a barrel.
+func (h *TruckTotals) Verdict() string {
+	switch {
+	case h == nil || h.Close == nil:
+		return "not known"
+	case *h.Close:
+		return "agrees"
+	}
+	return "APART"
+}
+
+// String is what the trucks' tickets say, beside the gauge.
+func (h *TruckTotals) String() string {
+	text := fmt.Sprintf("truck's %s %.2f bbl %s", strings.Join(h.Numbers, "+"), h.Bbl, h.Basis)
+	if h.Difference == nil {
+		return text + ", which gauger has not"
+	}
+	return text + fmt.Sprintf(", gauge %.2f, %+.2f", *h.Ours, *h.Difference)
+}
+
 // volumeOn is the ticket's own volume on a basis, to the hundredth of a barrel. A hauler who gauges the tank has what lies between
 // the two gauges, as we do. A meter on the truck has what left the tank, the oil that flowed in meanwhile included.
 func (b *TicketRecord) volumeOn(basis string, metered bool) *float64 {

@@ -24,7 +24,8 @@ type view struct {
 	Hints    []string
 	Tanks    []tankView
 	Days     []dayView
-	Shut     bool // the outbox cannot be opened: nothing is known of tickets and records
+	Paper    string // the trucks' tickets beside the gauge
+	Shut     bool   // the outbox cannot be opened: nothing is known of tickets and records
 	Devices  []deviceView
 	Lines    []lineView
 	Streams  []streamView
@@ -216,6 +217,7 @@ const notYet = "open"
 // tickets are the newest, by production day.
 func (v *view) tickets(o control.Overview, w words) {
 	totals, counts := map[string]float64{}, map[string]int{}
+	v.Paper = o.Paper.String()
 	for i := range o.Recent {
 		r := &o.Recent[i]
 		t := ticketView{Name: r.Name(), Tank: r.Tank, When: w.clock(r.Start) + " to " + r.End.In(w.in()).Format("15:04"), Barrels: figure(r.Barrels(), 1),
@@ -230,8 +232,18 @@ func (v *view) tickets(o control.Overview, w words) {
 		if m, ok := ticketMoods[r.State]; ok {
 			t.Mood = m
 		}
-		if r.Load != nil && len(r.Load.Review) > 0 && r.State == "held" {
-			t.Mood, t.Text = control.Bad, t.Text+"; review: "+strings.Join(r.Load.Review, ", ")
+		if why := r.ForReview(); why != nil {
+			t.Mood, t.Text = control.Bad, t.Text+"; needs review: "+strings.Join(why, ", ")
+		}
+		if r.Hauled != nil {
+			t.Text += "; " + r.Hauled.String()
+			if r.Hauled.Verdict() == "APART" {
+				t.Mood = control.Bad
+			}
+		}
+		t.Text = strings.TrimPrefix(t.Text, "; ")
+		if r.Voided != "" {
+			t.Mood, t.State, t.Text = control.Unknown, "void", "by "+r.Voided
 		}
 		if n := len(v.Days); n == 0 || v.Days[n-1].Day != r.Day {
 			v.Days = append(v.Days, dayView{Day: r.Day})

@@ -58,3 +58,39 @@ func TestTheBoxAndItsLines(t *testing.T) {
 		t.Error("it says a load that the box does not tell")
 	}
 }
+
+// TestATicketThatNeedsAPersonIsNotGreen: delivered or not, while its reasons stand, or while the truck's ticket is apart from the gauge.
+func TestATicketThatNeedsAPersonIsNotGreen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.Haul(4 * time.Hour)
+		o, err := r.server.Overview()
+		r.Must(err)
+		doubtful := &o.Recent[0]
+		doubtful.State = "delivered"
+		look := func() ticketView { return newView(o, r.Site, false).Days[0].Tickets[0] }
+		if got := look(); got.Mood != control.Well {
+			t.Fatalf("a sound one: %+v", got)
+		}
+		doubtful.Load.Review = []string{"data gap 42 min"}
+		if got := look(); got.Mood != control.Bad || !strings.Contains(got.Text, "needs review: data gap 42 min") {
+			t.Errorf("a doubtful one: %+v", got)
+		}
+		match := func(bbl float64) ticketView {
+			doubtful.Matches = []ledger.TruckTicket{{Hauler: "88", Bbl: bbl, Basis: ledger.AsObserved}}
+			doubtful.Hauled = doubtful.TruckTotals()
+			return look()
+		}
+		if got := match(doubtful.Load.GaugeBbl); got.Mood != control.Well || !strings.Contains(got.Text, "truck's 88 ") {
+			t.Errorf("borne out by the truck: %+v", got)
+		}
+		if got := match(doubtful.Load.GaugeBbl - 9); got.Mood != control.Bad || !strings.Contains(got.Text, "-9.00") {
+			t.Errorf("apart from the truck: %+v", got)
+		}
+		_, _, err = r.Match(ledger.MatchArgs{Number: doubtful.Number, Hauler: "88", Bbl: 150, Basis: ledger.AsObserved}, "ann")
+		r.Must(err)
+		if _, page := r.get("/"); !strings.Contains(page, "of 1 ticket in 7 days 1 with the truck&#39;s, 1 apart") {
+			t.Errorf("the page\n%s", page)
+		}
+	})
+}

@@ -261,8 +261,11 @@ func (p *statusPage) unusedReadings() {
 // lastTicket tells the last ticket that has left, and those that are held.
 func (p *statusPage) lastTicket() {
 	if l := p.s.Last; l != nil {
-		row := control.TicketRow{TicketRecord: *l, State: cmp.Or(strings.Replace(p.s.Stands, "dead", "refused", 1), "left")}
+		row := control.TicketRow{TicketRecord: *l, Hauled: l.TruckTotals(), State: cmp.Or(strings.Replace(p.s.Stands, "dead", "refused", 1), "left")}
 		text := row.StateText(p.s.Review, p.clock)
+		if why := row.ForReview(); why != nil {
+			text += ", needs review: " + strings.Join(why, ", ")
+		}
 		if row.State == "refused" {
 			text = "REFUSED: see `gauger outbox dead`"
 		}
@@ -280,6 +283,21 @@ func (p *statusPage) lastTicket() {
 	}
 	if left > 0 {
 		p.printf("held\tand %d more: `gauger tickets list`", left)
+	}
+	p.paper()
+}
+
+// paper holds the trucks' tickets against the gauge; on the one screen those that do not agree.
+func (p *statusPage) paper() {
+	text := p.s.Paper.String()
+	if text == "" {
+		return
+	}
+	p.printf("paper\t%s; `gauger tickets list --unmatched` shows those without", text)
+	for _, m := range p.s.Paper.Matched {
+		if v := m.Trucks.Verdict(); v == "APART" || !p.short {
+			p.printf("%s\t%s: %s", v, m.Number, m.Trucks)
+		}
 	}
 }
 
