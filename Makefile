@@ -48,7 +48,7 @@ FROM ?= 0
 PROVE = GAUGER_SEED=$(SEED) GAUGER_FROM=$(FROM) GAUGER_N=$(or $(N),$(1)) go test -count=1 -v -timeout 12h -run '^($(2))$$' $(3)
 
 prove: prove-kill prove-powercut prove-mutants prove-faults prove-sync prove-answers prove-poison prove-keys prove-weeks prove-herd ## every proof of outbox and delivery (SEED=, FROM=, N= cases of each)
-prove-kill: ## kill the whole agent at random instants (10,000 cycles)
+prove-kill: ## kill the whole agent at random instants, in every second life while values linger (10,000 cycles)
 	$(call PROVE,10000,TestProveKill,./cmd/gauger)
 prove-powercut: ## replay power cuts on an honest disk and on one that lies (10,000)
 	$(call PROVE,10000,TestProvePowerCut|TestProveLyingDisk,./outbox)

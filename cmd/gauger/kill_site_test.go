@@ -237,6 +237,7 @@ type life struct {
 	plc                               *numbers
 	office                            *moody
 	done                              bell // commands that ended well
+	lingers                           bool // polled values wait for each other, and are offered: a kill costs them
 
 	mu      sync.Mutex
 	memos   []string // texts of the commands that ended well
@@ -251,7 +252,7 @@ func newLife(t *testing.T, program string, seed uint64, from int) (*life, error)
 	if err != nil {
 		return nil, err
 	}
-	l := &life{program: program, dir: dir, config: filepath.Join(dir, "gauger.yaml"), socket: filepath.Join(dir, "s"), box: filepath.Join(dir, "store", "outbox.db")}
+	l := &life{program: program, dir: dir, lingers: from/lifeCycles%2 == 1, config: filepath.Join(dir, "gauger.yaml"), socket: filepath.Join(dir, "s"), box: filepath.Join(dir, "store", "outbox.db")}
 	if l.plc, err = newNumbers(); err != nil {
 		return nil, err
 	}
@@ -259,6 +260,10 @@ func newLife(t *testing.T, program string, seed uint64, from int) (*life, error)
 		return nil, errors.Join(err, l.plc.Close())
 	}
 	text := strings.NewReplacer("SERVICE", l.office.address, "STORE", filepath.Dir(l.box), "PLC", l.plc.Addr().String()).Replace(killYAML)
+	if l.lingers {
+		text = strings.NewReplacer("linger: 0s", "linger: 4ms", "speed: 10000", "speed: 1").Replace(text)
+		l.plc.still = 100 // else each poll stores the tank's state, and what lingers with it
+	}
 	return l, os.WriteFile(l.config, []byte(text), 0o600)
 }
 
