@@ -11,9 +11,8 @@ import (
 const (
 	atomLong    = 1200.0 // s of rest next to a load in which a saturated sensor shows
 	atomFew     = 10     // samples that tell
-	atomShare   = 0.35   // share of readings on the very end of a sensor's range
-	atomBinned  = 0.2    // the same of samples that are each the mean of some readings
-	atomOver    = 1.6    // times as many as on any other value
+	atomReturns = 3      // times that they come back to it
+	atomBeyond  = 6.0    // samples that would lie beyond the end of a sensor's range, by how they lie on this side of it
 	fellEvery   = 300.0  // s of rest after a load whose middle reading is compared with its closing
 	hatchStill  = 120.0  // s that a level lies still between a hatch and the load
 	hatchLong   = 1500.0 // s from a hatch to the load
@@ -23,48 +22,96 @@ const (
 	stepLeast   = 1.5 // in
 	stepPump    = 1.5 // times the load's own rate that a pump may do or leave in the time between two readings
 	stepRough   = 6.0 // times the scatter about the falling lines
-	atomReturns = 3   // times that they come back to it
 )
 
 // saturated says that a level at rest lies on an end of what the sensor can show, as at a blanking distance: the noise is cut off
-// on one side, so that one end of the readings is by far the commonest value, again and again. side is where the other readings lie.
-func saturated(b []sample, side float64) bool {
+// on one side. By how many readings are on the very end of its range, and how wide a step is for its noise, as many should lie
+// beyond it. The noise is that of the readings on this side of the end, or, where there are none, of the rest on the other side of
+// the load. side is where the other readings lie.
+func saturated(sensor string, b, other []sample, side float64) bool {
 	if len(b) < atomFew {
 		return false
 	}
-	v, share, read := values(b), atomShare, 0.0
-	for _, s := range b {
-		read += float64(s.n)
-	}
-	if read > 1.5*float64(len(b)) {
-		share = atomBinned
-	}
-	end := slices.Min(v)
+	v := values(b)
+	end, step := slices.Min(v), leastStep(b, other)
 	if side < 0 {
 		end = slices.Max(v)
 	}
-	counts, returns, halves := map[int]int{}, 0, [2]int{}
+	at, far, returns, halves, was := 0.0, 0.0, 0, [2]float64{}, 0.0
 	for i, x := range v {
-		off := int(math.Round(side * (x - end) / (2 * levelGrain)))
-		counts[off]++
-		if off > 0 {
-			continue
+		off := side * (x - end) / step
+		if off > 1.5 {
+			far++
+		} else if off < 0.5 {
+			at++
+			halves[2*i/len(v)]++
+			if was > 0.5 {
+				returns++
+			}
 		}
-		halves[2*i/len(v)]++
-		if i > 0 && v[i-1] != end {
-			returns++
-		}
+		was = off
 	}
-	at, next, near := counts[0], 0, math.MaxInt
-	for off, n := range counts {
-		if off > 0 {
-			next, near = max(next, n), min(near, off)
-		}
+	n, wide := float64(len(v)), math.Inf(1)
+	if sensor != "float" { // which sticks
+		wide = stepInNoise(other, step)
 	}
-	far := len(v) - at - counts[near]
-	n := float64(len(v))
-	return float64(at) >= max(share*n, atomOver*float64(next)) && float64(min(halves[0], halves[1])) >= share*n/4 && returns >= atomReturns && far >= 2
+	near := quantile(at / n)
+	if far >= 2 && returns >= atomReturns {
+		wide = math.Min(wide, quantile(1-far/n)-near)
+	}
+	beyond := n * share(math.Min(near, wide/2)-wide)
+	return beyond >= atomBeyond && math.Min(halves[0], halves[1]) >= at/4
 }
+
+// leastStep is the least difference between two values of some samples, in, beyond what storing them rounds.
+func leastStep(of ...[]sample) float64 {
+	most := 2 * levelGrain
+	for _, b := range of {
+		v, least := values(b), math.Inf(1)
+		slices.Sort(v)
+		for i := 1; i < len(v); i++ {
+			if d := v[i] - v[i-1]; d > 0 {
+				least = math.Min(least, d)
+			}
+		}
+		if !math.IsInf(least, 1) {
+			most = math.Max(most, least)
+		}
+	}
+	return most
+}
+
+// stepInNoise is a step in standard deviations of the noise of a level at rest, as the readings beside the commonest value show
+// it; +Inf where they do not, or where it moved.
+func stepInNoise(b []sample, step float64) float64 {
+	v := values(b)
+	if len(v) < atomFew || math.Abs(stats.Median(values(b[:len(b)/2]))-stats.Median(values(b[len(b)/2:]))) > step {
+		return math.Inf(1)
+	}
+	counts, common, n := map[int]float64{}, 0, float64(len(v))
+	for _, x := range v {
+		cell := int(math.Round((x - v[0]) / step))
+		if counts[cell]++; counts[cell] > counts[common] {
+			common = cell
+		}
+	}
+	below, above := 0.5, 0.5
+	for cell, n := range counts {
+		if cell < common {
+			below += n
+		} else if cell > common {
+			above += n
+		}
+	}
+	if len(counts) < 2 {
+		return math.Inf(1)
+	}
+	return quantile(1-above/(n+1)) - quantile(below/(n+1))
+}
+
+// quantile is how many standard deviations of noise a share of it lies below, and share the other way round.
+func quantile(of float64) float64 { return math.Sqrt2 * math.Erfinv(2*of-1) }
+func share(below float64) float64 { return (1 + math.Erf(below/math.Sqrt2)) / 2 }
 
 // fellOn is how far the level fell below its closing in the confirmation after a load, inches: levels at rest do not fall. Where
 // it did before the load too, as under a vent that breathes, it says nothing.
@@ -177,10 +224,12 @@ func stepAt(left, right []sample, dt float64) (off, rough float64) {
 // readingsDoubt is what the readings themselves say against a load.
 func readingsDoubt(ts *tankState, t *Tank, d draw, now float64) []string {
 	var why []string
-	if saturated(between(ts.levels.recent, math.Max(d.start-atomLong, ts.decidedTo), d.start), -1) {
+	before := between(ts.levels.recent, math.Max(d.start-atomLong, ts.decidedTo), d.start)
+	after := between(ts.levels.recent, d.end, math.Min(d.end+atomLong, d.next))
+	if saturated(t.Sensor, before, after, -1) {
 		why = append(why, fmt.Sprintf("sensor saturated at the opening, %.2f in is the most that it shows", d.opening.level))
 	}
-	if saturated(between(ts.levels.recent, d.end, math.Min(d.end+atomLong, d.next)), 1) {
+	if t.Group == "" && saturated(t.Sensor, after, before, 1) {
 		why = append(why, fmt.Sprintf("sensor saturated at the closing, %.2f in is the least that it shows", d.closing.level))
 	}
 	if step := stepped(ts, d); step != 0 {

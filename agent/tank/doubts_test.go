@@ -35,6 +35,11 @@ func TestSaturatedGaugeAsksForReview(t *testing.T) {
 	end := 170 - 150/tanktest.PerInch
 	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) { return math.Min(noisy(i, s, v), 170), true }, 0).loads[0], "saturated at the opening")
 	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) { return math.Max(noisy(i, s, v), end), true }, 0).loads[0], "saturated at the closing")
+
+	inEighths := func(v float64) (float64, bool) { return math.Round(8*v) / 8, true }
+	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) { return inEighths(noisy(i, s, v)) }, 0).loads[0], "")
+	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) { return inEighths(math.Min(noisy(i, s, v), 169.95)) }, 0).loads[0], "saturated at the opening")
+	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) { return inEighths(math.Max(noisy(i, s, v), end)) }, 0).loads[0], "saturated at the closing")
 }
 
 // Foam lifts the reading at the end of a load and collapses a quarter of an hour later: the plateau behind it is the gauge, or the
