@@ -45,19 +45,35 @@ func Poll(ctx context.Context, every time.Duration, poll func(context.Context)) 
 }
 
 // Wait returns after d, or when ctx ends. It is true when d has passed. Whoever waits rests.
-func Wait(ctx context.Context, d time.Duration) bool {
+func Wait(ctx context.Context, d time.Duration) bool { return new(Timer).Wait(ctx, d) }
+
+// Timer is for one goroutine that waits again and again: a site has thousands, and a new timer for each poll of each would be a
+// seventh of their garbage.
+type Timer struct{ *time.Timer }
+
+// Set lets C fire after d.
+func (t *Timer) Set(d time.Duration) {
+	if t.Timer == nil {
+		t.Timer = time.NewTimer(d)
+	} else {
+		t.Reset(d)
+	}
+}
+
+// Wait is the function Wait.
+func (t *Timer) Wait(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
 	}
 	if p := PulseOf(ctx); p.Rest() {
 		defer p.Work()
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
+	t.Set(d)
+	defer t.Stop()
 	select {
 	case <-ctx.Done():
 		return false
-	case <-timer.C:
+	case <-t.C:
 		return true
 	}
 }

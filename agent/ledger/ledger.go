@@ -59,6 +59,7 @@ type Ledger struct {
 	staged     []staged // the transactions that are on their way, in their order
 	latest     latestReadings
 	room       txnRoom
+	spare      *txn // empty, for the next batch; nil: one is made
 	valueNames valueNames
 	watchers   watchers
 	lingers    chan struct{} // holds one: values linger
@@ -213,6 +214,8 @@ func (l *Ledger) emit(now time.Time, device string, batch []collectors.Reading) 
 	if err := l.commit(tx, device); err != nil {
 		return fmt.Errorf("store what %d readings of %s changed: %w", len(batch), device, err)
 	}
+	*tx = txn{}
+	l.spare = tx
 	return nil
 }
 
@@ -258,7 +261,11 @@ func (l *Ledger) begin(now time.Time) *txn {
 // beginAt opens a transaction at an instant of a recording.
 func (l *Ledger) beginAt(now time.Time) *txn {
 	l.publishCommitted()
-	tx := &txn{state: l.state, l: l, now: now}
+	tx := l.spare
+	if l.spare = nil; tx == nil {
+		tx = new(txn)
+	}
+	tx.state, tx.l, tx.now = l.state, l, now
 	if tx.setups.pending {
 		tx.applySetups()
 	}

@@ -35,6 +35,22 @@ func TestAValueMakesNoGarbage(t *testing.T) {
 	}
 }
 
+// TestAQuietPollMakesNoGarbage: a batch of which nothing is stored allocates nothing.
+func TestAQuietPollMakesNoGarbage(t *testing.T) {
+	b := newBench(t, func(*Site) {})
+	batch := []collectors.Reading{{Point: "plc/a", Value: 1, Quality: collectors.Good}, {Point: "plc/b", Value: 2, Quality: collectors.Good}}
+	emit := func() {
+		batch[0].At = time.Now()
+		if err := b.Ledger.Emit(t.Context(), "plc", batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	emit()
+	if got := testing.AllocsPerRun(50, emit); got != 0 {
+		t.Errorf("%v allocations a batch", got)
+	}
+}
+
 // TestTheNewestReadingsMakeNoGarbage: a poll of many points takes the place of the one before, and so does a message.
 func TestTheNewestReadingsMakeNoGarbage(t *testing.T) {
 	n, at := latestReadings{}, time.Now()

@@ -28,7 +28,7 @@ func New(lines *line.Lines, devices []Device, masters ...netip.Prefix) ([]collec
 		d.decoding = lines.Turns(decodingMost)
 		c := byLine[d.line]
 		if c == nil {
-			c = &collector{line: d.line, delivered: make(chan *delivery, 1)}
+			c = &collector{line: d.line, delivered: make(chan *round, 1)}
 			byLine[d.line] = c
 			all = append(all, c)
 		}
@@ -52,7 +52,8 @@ type collector struct {
 
 	handOver   context.Context // Run's, without its pulse: a delivery that rests is not the line's rest
 	delivering bool            // a batch is on its way to the disk
-	delivered  chan *delivery  // what became of it
+	delivered  chan *round     // what became of it
+	timer      collectors.Timer
 
 	lastSilentProbe time.Time // when a silent unit was last asked
 	silentUnitsFrom time.Time // no silent unit is asked before
@@ -110,7 +111,9 @@ func (c *collector) serve(ctx context.Context, host collectors.Host, t *job) {
 		c.lastSilentProbe = time.Now()
 	}
 	t.asked, t.busy = time.Now(), true
-	t.device.letOthersPass = func(ctx context.Context) { c.serveMoreUrgent(ctx, host, deadline) }
+	if len(c.jobs) > 1 {
+		t.device.letOthersPass = func(ctx context.Context) { c.serveMoreUrgent(ctx, host, deadline) }
+	}
 	if t.device.health.absent() {
 		c.deliver(ctx, host, t, t.device.probeRound(ctx))
 	} else {

@@ -7,10 +7,9 @@ import (
 	"gauger/collectors"
 )
 
-// delivery is what a round has for the host, and what became of it.
+// delivery is what a round has for the host beside its batch, and what became of it.
 type delivery struct {
 	job    *job
-	round  *round
 	notice *collectors.Notice // nil: there is nothing to tell
 	holes  []byte             // as they are remembered, so that a restart does not run into them again; nil: there are none
 	learnt bool               // they have changed
@@ -19,9 +18,9 @@ type delivery struct {
 }
 
 // to hands everything over. What the host does not take is not kept: the next round has newer values, and tells again.
-func (w *delivery) to(ctx context.Context, host collectors.Host) {
-	_ = host.Emit(ctx, w.round.batch)
-	w.round.giveBack()
+func (w *round) to(ctx context.Context, host collectors.Host) {
+	_ = host.Emit(ctx, w.batch)
+	w.giveBack()
 	if w.notice != nil {
 		w.told = host.Notice(ctx, *w.notice) == nil
 	}
@@ -41,16 +40,16 @@ func (c *collector) deliver(ctx context.Context, host collectors.Host, t *job, s
 		s.giveBack()
 		return
 	}
-	w := &delivery{job: t, round: s, notice: d.commLoss()}
+	s.delivery = delivery{job: t, notice: d.commLoss()}
 	if d.holesChanged {
 		var err error
-		w.holes, err = d.saveHoles()
-		w.learnt, d.holesChanged = err == nil, err != nil
+		s.holes, err = d.saveHoles()
+		s.learnt, d.holesChanged = err == nil, err != nil
 	}
 	c.delivering = true
 	go func() {
-		w.to(c.handOver, host)
-		c.delivered <- w
+		s.to(c.handOver, host)
+		c.delivered <- s
 	}()
 }
 
@@ -66,7 +65,7 @@ func (c *collector) awaitDelivery(ctx context.Context, host collectors.Host) {
 }
 
 // noteDelivered takes over what became of a delivery: also whether the tank is being hauled now.
-func (c *collector) noteDelivered(host collectors.Host, w *delivery) {
+func (c *collector) noteDelivered(host collectors.Host, w *round) {
 	c.delivering = false
 	if w.told {
 		w.job.device.health.noteTold()
@@ -77,6 +76,7 @@ func (c *collector) noteDelivered(host collectors.Host, w *delivery) {
 	if !w.job.busy {
 		w.job.setNextDue(host)
 	}
+	returnRound(w)
 }
 
 // idle waits until the next unit may be due, or for what is being handed over: that may make one due earlier.
@@ -84,7 +84,7 @@ func (c *collector) idle(ctx context.Context, host collectors.Host, now time.Tim
 	until := c.wakeAt(now)
 	if c.delivering {
 		c.idleDelivering(ctx, host, until)
-	} else if c.line.Await(ctx, until) {
+	} else if c.line.Await(ctx, &c.timer, until) {
 		c.makeAllDue(time.Now())
 	}
 }
@@ -95,12 +95,12 @@ func (c *collector) idleDelivering(ctx context.Context, host collectors.Host, un
 	if p := collectors.PulseOf(ctx); p.Rest() {
 		defer p.Work()
 	}
-	timer := time.NewTimer(time.Until(until))
-	defer timer.Stop()
+	c.timer.Set(time.Until(until))
+	defer c.timer.Stop()
 	select {
 	case w := <-c.delivered:
 		c.noteDelivered(host, w)
-	case <-timer.C:
+	case <-c.timer.C:
 	case <-ctx.Done():
 	}
 }

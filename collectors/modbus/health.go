@@ -79,6 +79,7 @@ func (d *device) probeRound(ctx context.Context) *round {
 		again := d.newRound()
 		again.answered = true
 		again.run(ctx).duration += s.duration
+		returnRound(s)
 		return again
 	}
 	why := s.lastError
@@ -112,21 +113,25 @@ func (d *device) probeBlock() block {
 // commLoss is what is to be told of a lost unit, or of its return; nil: nothing. What could not be told is told after the next round.
 func (d *device) commLoss() *collectors.Notice {
 	h := &d.health
-	n := &collectors.Notice{Rule: eventrules.CommLoss, Source: d.name, Since: h.since}
 	switch {
 	case !h.announced && h.absent():
 		h.lostSince = h.since
+		n := d.commNotice(h.since, time.Time{})
 		n.Note = fmt.Sprint(h.lastError) // which names the place
 		if errors.Is(h.lastError, line.ErrSilent) {
 			n.Note += fmt.Sprintf("; `gauger scan %s` finds the unit ids that answer", d.line.URL())
 		}
+		return n
 	case h.announced && !h.returned.IsZero():
-		n.Since, n.Until = h.lostSince, h.returned
+		n := d.commNotice(h.lostSince, h.returned)
 		n.Note = fmt.Sprintf("unit %d at %s answers again after %s", d.unit, d.line.URL(), h.returned.Sub(h.lostSince).Round(time.Second))
-	default:
-		return nil
+		return n
 	}
-	return n
+	return nil
+}
+
+func (d *device) commNotice(since, until time.Time) *collectors.Notice {
+	return &collectors.Notice{Rule: eventrules.CommLoss, Source: d.name, Since: since, Until: until}
 }
 
 // noteTold notes that people know of the loss, or of the return.

@@ -13,6 +13,7 @@ import (
 
 // round is one round of requests to a device, and what came of it.
 type round struct {
+	delivery
 	device        *device
 	batch         []collectors.Reading // one for each point, in the points' order; nil before the first answer
 	hasTurn       bool                 // to decode; giveBack ends it
@@ -27,10 +28,6 @@ type round struct {
 	unansweredBlocks []block       // what was not answered
 	lastError        error         // the last thing that went wrong
 	duration         time.Duration // that its requests had the line, or waited for it
-}
-
-func (d *device) newRound() *round {
-	return &round{device: d}
 }
 
 // set puts what was just asked for in its point's place.
@@ -227,12 +224,10 @@ func readingText(r collectors.Reading) string {
 // so the next poll of whatever device fills it again: a box that reads many devices at once has few answers to decode
 // at once. (A sync.Pool is emptied by the collector, which a large site calls every second: each poll made garbage of its batch.)
 var batchPool struct {
-	mu   sync.Mutex
-	free [][]collectors.Reading
+	mu     sync.Mutex
+	free   [][]collectors.Reading
+	rounds []*round
 }
-
-// batchesKept at most while nobody fills them.
-const batchesKept = 16
 
 // decodingMost devices may have an answer decoded and not yet given to the host at once, of those that have one request a round: on
 // a busy box a thousand answers come in the time that one commit takes, and a batch is fifty times as large as its answer.
@@ -278,7 +273,31 @@ func returnBatch(batch []collectors.Reading) {
 	clear(batch)
 	batchPool.mu.Lock()
 	defer batchPool.mu.Unlock()
-	if cap(batch) > 0 && len(batchPool.free) < batchesKept {
+	if cap(batch) > 0 && len(batchPool.free) < decodingMost {
 		batchPool.free = append(batchPool.free, batch)
+	}
+}
+
+// newRound is an empty round.
+func (d *device) newRound() *round {
+	batchPool.mu.Lock()
+	defer batchPool.mu.Unlock()
+	last := len(batchPool.rounds) - 1
+	if last < 0 {
+		return &round{device: d}
+	}
+	s := batchPool.rounds[last]
+	batchPool.rounds = batchPool.rounds[:last]
+	s.device = d
+	return s
+}
+
+// returnRound takes back a round of which nobody wants to know anything more.
+func returnRound(s *round) {
+	*s = round{}
+	batchPool.mu.Lock()
+	defer batchPool.mu.Unlock()
+	if len(batchPool.rounds) < decodingMost {
+		batchPool.rounds = append(batchPool.rounds, s)
 	}
 }

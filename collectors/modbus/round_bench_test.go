@@ -28,9 +28,12 @@ func BenchmarkPollOf100Registers(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if s := d.newRound().run(b.Context()); s.lastError != nil {
+		s := d.newRound().run(b.Context())
+		if s.lastError != nil {
 			b.Fatal(s.lastError)
 		}
+		s.giveBack()
+		returnRound(s)
 	}
 	b.ReportMetric(float64(100*b.N)/b.Elapsed().Seconds(), "registers/s")
 	if err := lines.Close(); err != nil {

@@ -3,6 +3,7 @@ package line
 import (
 	"context"
 	"errors"
+	"sync"
 
 	goburrow "github.com/goburrow/modbus"
 )
@@ -27,16 +28,9 @@ func (w clientTransport) Send(pdu []byte) ([]byte, error) {
 		if err := l.connect(l.current.ctx, l.current.timeout); err != nil {
 			return nil, err
 		}
-		s, woken := l.stream, make(chan struct{})
-		stop := context.AfterFunc(l.current.ctx, func() {
-			defer close(woken)
-			_ = s.SetDeadline(longPast) // only a closed stream refuses, and that one wakes its reader anyway
-		})
+		l.wakeAtEndOf(l.current.ctx)
 		l.current.answering = false
-		answer, err := l.transport.exchange(s, l.current, pdu)
-		if !stop() {
-			<-woken
-		}
+		answer, err := l.transport.exchange(l.stream, l.current, pdu)
 		if err == nil {
 			l.unanswered = 0
 			return answer, nil
@@ -45,6 +39,43 @@ func (w clientTransport) Send(pdu []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
+}
+
+// waker wakes whoever reads a stream when a context ends. It stays for the next request, which mostly has the same one.
+type waker struct {
+	ctx    context.Context
+	stream Stream
+	stop   func() bool
+
+	mu   sync.Mutex
+	over bool // it is another's turn: nobody is to be woken any more
+}
+
+// wakeAtEndOf lets the end of a context wake who reads the stream.
+func (l *Line) wakeAtEndOf(ctx context.Context) {
+	if l.waker != nil && l.waker.ctx == ctx && l.waker.stream == l.stream {
+		return
+	}
+	l.stopWaking()
+	w := &waker{ctx: ctx, stream: l.stream}
+	w.stop = context.AfterFunc(ctx, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if !w.over {
+			_ = w.stream.SetDeadline(longPast) // only a closed stream refuses, and that one wakes its reader anyway
+		}
+	})
+	l.waker = w
+}
+
+// stopWaking returns when nobody is woken any more.
+func (l *Line) stopWaking() {
+	if w := l.waker; w != nil && !w.stop() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.over = true
+	}
+	l.waker = nil
 }
 
 // pduOnly has goburrow's client code requests and decode answers without any frame; the frames are the transports'.

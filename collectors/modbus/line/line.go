@@ -73,6 +73,7 @@ type Line struct {
 
 	transport  transport
 	stream     Stream
+	waker      *waker // of the stream; nil: none
 	client     goburrow.Client
 	current    *transaction
 	unanswered int  // unanswered requests in a row
@@ -211,6 +212,7 @@ func (l *Line) close() error {
 	if l.stream == nil {
 		return nil
 	}
+	l.stopWaking()
 	err := l.stream.Close()
 	l.stream, l.unanswered = nil, 0
 	if err != nil {

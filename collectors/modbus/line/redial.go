@@ -76,16 +76,16 @@ func (l *Line) connect(ctx context.Context, timeout time.Duration) error {
 	return nil
 }
 
-// Await waits until the given time. Meanwhile a line that was lost or does not open is tried again and again. When
+// Await waits by a timer of the caller's until the given time. Meanwhile a line that was lost or does not open is tried again and again. When
 // one that did not open does so, Await returns at once, and is true.
-func (l *Line) Await(ctx context.Context, until time.Time) (opened bool) {
+func (l *Line) Await(ctx context.Context, timer *collectors.Timer, until time.Time) (opened bool) {
 	for ctx.Err() == nil {
 		retry, down := l.down(ctx)
 		if !down || !retry.Before(until) {
-			collectors.Wait(ctx, time.Until(until))
+			timer.Wait(ctx, time.Until(until))
 			return false
 		}
-		if collectors.Wait(ctx, time.Until(retry)) && l.reopen(ctx) {
+		if timer.Wait(ctx, time.Until(retry)) && l.reopen(ctx) {
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gauger/collectors"
 	"gauger/collectors/modbus/linetest"
 	"gauger/collectors/modbus/modbustest"
 )
@@ -21,7 +22,7 @@ func TestAwaitEndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 		defer cancel()
 		start := time.Now()
-		if line.Await(ctx, start.Add(time.Hour)) || time.Since(start) != 1500*time.Millisecond {
+		if line.Await(ctx, new(collectors.Timer), start.Add(time.Hour)) || time.Since(start) != 1500*time.Millisecond {
 			t.Errorf("returned after %s", time.Since(start))
 		}
 	})

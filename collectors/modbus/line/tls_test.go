@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gauger/collectors"
 	"gauger/collectors/modbus/linetest"
 	"gauger/collectors/modbus/modbustest"
 )
@@ -121,7 +122,7 @@ func TestCertificatesAreReadAtEachDial(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(a.File)
-	if !line.Await(t.Context(), time.Now().Add(linetest.Patience)) {
+	if !line.Await(t.Context(), new(collectors.Timer), time.Now().Add(linetest.Patience)) {
 		t.Error("the line did not open again")
 	}
 	if data, err := line.Read(t.Context(), conversation[0], time.Second); err != nil || !carries(data, conversation[0]) {
