@@ -25,7 +25,7 @@ func (b *bench) stageReading(value float64) *outbox.Commit {
 	defer b.mu.Unlock()
 	tx := b.begin(time.Now())
 	r := collectors.Reading{Point: "plc/rate", Value: value, Quality: collectors.Good, At: time.Now()}
-	tx.apply(r)
+	tx.apply(&r)
 	tx.recorded, tx.batch = true, []collectors.Reading{r}
 	c, err := b.stage(tx, "plc")
 	if err != nil {

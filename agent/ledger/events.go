@@ -149,9 +149,9 @@ func (tx *txn) closeEpisode(k string, e Episode, at time.Time) {
 
 // closeRecovered closes episodes that an earlier run left open, once the device they are about is read again: the
 // collector of this run does not know of them.
-func (tx *txn) closeRecovered(r collectors.Reading) {
+func (tx *txn) closeRecovered(p collectors.Point) {
 	for k, e := range tx.episodes {
-		if e.Inherited && e.about(r.Point) && tx.l.ruleOf(e) == nil {
+		if e.Inherited && e.about(p) && tx.l.ruleOf(e) == nil {
 			tx.closeEpisode(k, e, tx.now.Round(0)) // the reading may be of a time before
 		}
 	}

@@ -162,7 +162,7 @@ func TestWhatCannotBeWrittenIsItsOwnProblem(t *testing.T) {
 			tx.queue(TagValues, strings.Repeat("w", 300), []byte("{}"))
 			tx.putJSON("odd", math.NaN())
 			tx.holdLoad(tank.Load{Tank: "TK-9", Open: 100, Close: 50})
-			tx.apply(collectors.Reading{Point: "plc/level", Value: 180, Unit: "in", Quality: collectors.Good, At: time.Now()})
+			tx.apply(&collectors.Reading{Point: "plc/level", Value: 180, Unit: "in", Quality: collectors.Good, At: time.Now()})
 			err := b.commit(tx, "plc")
 			if err != nil {
 				t.Fatal(err)

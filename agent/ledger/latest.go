@@ -42,23 +42,32 @@ func (n *latestReadings) store(batch []collectors.Reading) {
 	var device string
 	var s *deviceReadings
 	at := 0
-	for _, r := range batch {
-		point, value := r.Point, r.Value
-		r.Point, r.Value = "", 0
-		// Errors are not compared: some of their types cannot be.
-		if last == nil || last.Err != nil || r.Err != nil || r != last.Reading {
-			last = n.share(r)
+	for i := range batch { // by its place: a reading is large, and a site has thousands a second
+		r := &batch[i]
+		if last == nil || !alike(r, &last.Reading) {
+			last = n.share(*r)
 		}
-		if d := deviceOf(point); s == nil || d != device {
-			device, s, at = d, n.device(d, len(batch)), 0
+		if d := len(device); s == nil || len(r.Point) <= d || r.Point[d] != '/' || string(r.Point[:d]) != device {
+			device = deviceOf(r.Point)
+			s, at = n.device(device, len(batch)), 0
 		}
-		at = s.indexOf(point, at)
+		if at >= len(s.points) || s.points[at] != r.Point {
+			at = s.indexOf(r.Point, at)
+		}
 		before := s.readings[at].rest
 		last.users++
-		s.readings[at] = compactReading{value, last}
-		n.release(before)
+		s.readings[at] = compactReading{r.Value, last}
+		if before != nil {
+			n.release(before)
+		}
 		at++
 	}
+}
+
+// alike says whether two readings differ in point and value at most. Errors are not compared: some of their types cannot be.
+func alike(a, b *collectors.Reading) bool {
+	return a.Err == nil && b.Err == nil && a.At == b.At && a.Asked == b.Asked && a.Unit == b.Unit && a.Quality == b.Quality && a.Text == b.Text &&
+		a.Past == b.Past && a.AgeUnknown == b.AgeUnknown && a.Boot == b.Boot && a.Mono == b.Mono
 }
 
 // share takes a place for what readings have in common.
@@ -67,15 +76,12 @@ func (n *latestReadings) share(r collectors.Reading) *sharedReading {
 	if n.spare = nil; s == nil {
 		s = new(sharedReading)
 	}
-	s.Reading = r
+	s.Reading, s.Point, s.Value = r, "", 0
 	return s
 }
 
-// release says that one reading less has this; nil: it was none.
+// release says that one reading less has this.
 func (n *latestReadings) release(s *sharedReading) {
-	if s == nil {
-		return
-	}
 	if s.users--; s.users == 0 {
 		*s, n.spare = sharedReading{}, s
 	}
@@ -169,7 +175,7 @@ func deviceOf(p collectors.Point) string {
 
 // withoutHistorical is a batch without what devices kept and tell afterwards; the batch itself, mostly.
 func withoutHistorical(batch []collectors.Reading) []collectors.Reading {
-	for i := range batch { // by its place: a reading is large, and a site has thousands a second
+	for i := range batch {
 		if batch[i].Past {
 			return slices.DeleteFunc(slices.Clone(batch), func(r collectors.Reading) bool { return r.Past })
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -71,6 +72,36 @@ func TestTheNewestReadingsInAnyOrder(t *testing.T) {
 	for p, v := range want {
 		if got, ok := n.get(p); !ok || got.Value != v || got.Point != p {
 			t.Errorf("%s: %+v, want %v", p, got, v)
+		}
+	}
+}
+
+// TestReadingsThatDifferAreNotAlike in any field but point and value, of which a new one must not be forgotten.
+func TestReadingsThatDifferAreNotAlike(t *testing.T) {
+	for i := range reflect.TypeFor[collectors.Reading]().NumField() {
+		var a collectors.Reading
+		name, field := reflect.TypeOf(a).Field(i).Name, reflect.ValueOf(&a).Elem().Field(i)
+		switch field.Interface().(type) {
+		case time.Time:
+			field.Set(reflect.ValueOf(time.Now()))
+		case bool:
+			field.SetBool(true)
+		case error, nil:
+			field.Set(reflect.ValueOf(errors.New("why")))
+		default:
+			switch {
+			case field.CanFloat():
+				field.SetFloat(1)
+			case field.CanInt():
+				field.SetInt(1)
+			case field.CanUint():
+				field.SetUint(1)
+			default:
+				field.SetString("x")
+			}
+		}
+		if same := alike(&a, &collectors.Reading{}); same != (name == "Point" || name == "Value") {
+			t.Errorf("with another %s they are alike: %v", name, same)
 		}
 	}
 }

@@ -205,7 +205,7 @@ func (l *Ledger) emit(now time.Time, device string, batch []collectors.Reading) 
 		return err
 	}
 	for i := range batch {
-		tx.apply(batch[i])
+		tx.apply(&batch[i])
 	}
 	if tx.boot != 0 {
 		tx.clockTick()

@@ -117,19 +117,19 @@ func (tx *txn) queue(stream, address string, body []byte) {
 }
 
 // apply lets one reading have its effects.
-func (tx *txn) apply(r collectors.Reading) {
-	if r.Past {
-		tx.applyHistorical(r)
+func (tx *txn) apply(of *collectors.Reading) { // by its place: a reading is large, and most are for nobody
+	if of.Past {
+		tx.applyHistorical(*of)
 		return
 	}
-	r = tx.withTime(r)
-	if r.Quality == collectors.Good {
-		tx.closeRecovered(r)
+	if of.Quality == collectors.Good && len(tx.episodes) > 0 {
+		tx.closeRecovered(of.Point)
 	}
-	f := tx.l.routes[r.Point]
+	f := tx.l.routes[of.Point]
 	if f == nil {
 		return
 	}
+	r := tx.withTime(*of)
 	if r.AgeUnknown {
 		tx.countUnused(r)
 	}

@@ -22,7 +22,7 @@ func TestAValueMakesNoGarbage(t *testing.T) {
 			if n++; !own {
 				r.At = time.Now()
 			}
-			tx.apply(r)
+			tx.apply(&r)
 		}
 		making := testing.AllocsPerRun(50, func() { _ = numbered(7, 8) })
 		for range 200 {

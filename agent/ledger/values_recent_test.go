@@ -90,7 +90,7 @@ func TestWhatWasNotStoredIsNotRemembered(t *testing.T) {
 	b.Ledger.mu.Lock()
 	tx := b.Ledger.begin(time.Now())
 	for _, r := range numbered(10, 20) {
-		tx.apply(r) // and the transaction is given up
+		tx.apply(&r) // and the transaction is given up
 	}
 	b.Ledger.mu.Unlock()
 	if err := b.Host("mqtt").Emit(t.Context(), numbered(5, 15)); err != nil {

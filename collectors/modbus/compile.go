@@ -77,7 +77,7 @@ func compileOne(d Device, p Point) (point, conversion, error) {
 	made := point{
 		id: collectors.PointOf(d.Name, p.Name), table: table, from: uint16(address), count: uint16(count), verify: p.Verify == "twice",
 	}
-	m := conversion{unit: collectors.Unit(p.Unit), kind: k, order: o, bit: -1, scale: 1, offset: p.Offset, tolerance: p.Agree, limits: limitsOf(p)}
+	m := conversion{unit: collectors.Unit(p.Unit), kind: k, order: o, bit: -1, scale: 1, offset: p.Offset, tolerance: p.Agree, most: mostOf(collectors.Unit(p.Unit)), limits: limitsOf(p)}
 	if p.Bit != nil {
 		m.bit = int8(*p.Bit)
 	}

@@ -40,6 +40,7 @@ type conversion struct {
 	unscaled  bool // neither scale nor offset: whole numbers stay whole
 	scale     float64
 	offset    float64
+	most      float64 // that a raw number of the unit may be
 	tolerance float64
 	limits    *valueLimits // nil: none
 	age       *ageRule
@@ -79,7 +80,7 @@ func (p *point) decode(data []byte, at time.Time) collectors.Reading {
 		r.Text = p.kind.Digits(bits)
 	}
 	if !p.table.IsBits() {
-		if o, found := p.kind.OtherOrder(p.order, data, raw, mostOf(p.unit)); found {
+		if o, found := p.kind.OtherOrder(p.order, data, raw, p.most); found {
 			r.Quality = collectors.Uncertain
 			r.Err = fmt.Errorf("%s %s looks like another word order: try order: %s, or look with `gauger probe`", plainNumber(value), p.unit, o.Of(p.kind.Registers()))
 		}

@@ -30,13 +30,12 @@ type round struct {
 	duration         time.Duration // that its requests had the line, or waited for it
 }
 
-// set puts what was just asked for in its point's place.
-func (s *round) set(i uint16, r collectors.Reading) {
+// place is where the reading of a point goes that was just asked for.
+func (s *round) place(i uint16) *collectors.Reading {
 	if s.batch == nil {
 		s.batch = borrowBatch(len(s.device.points))
 	}
-	r.Asked = s.asked
-	s.batch[i] = r
+	return &s.batch[i]
 }
 
 // run asks for every point once, and draws the conclusions: what stays unanswered, what must be read again, what is known
@@ -127,7 +126,9 @@ func (s *round) store(b block, data []byte) {
 	}
 	for _, i := range b.points {
 		p := &s.device.points[i]
-		s.set(i, p.decode(b.Span.Cut(data, p.span()), now))
+		r := s.place(i)
+		*r = p.decode(b.Span.Cut(data, p.span()), now)
+		r.Asked = s.asked
 	}
 	if b.spans == 1 {
 		s.device.noteAnswered(b.Span)
@@ -141,7 +142,9 @@ func (s *round) markBad(b block, why error) {
 	s.lastError = why
 	s.device.cache.StoreRefusal(b.Span, b.spans, why)
 	for _, i := range b.points {
-		s.set(i, s.device.points[i].badReading(now, why))
+		r := s.place(i)
+		*r = s.device.points[i].badReading(now, why)
+		r.Asked = s.asked
 	}
 }
 
