@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -162,9 +163,7 @@ func (c *checker) resolveZone() {
 	found, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
 		meant := Nearest(name, zonesNearby)
-		if meant == "" {
-			meant = "America/Chicago"
-		}
+		meant = cmp.Or(meant, "America/Chicago")
 		c.problemf("time_zone", "%s is not a time zone's name; write one such as %s", quote(name), meant)
 		return
 	}

@@ -20,9 +20,7 @@ func (c *Config) complete(dir string) {
 	c.resolveFiles(dir)
 	c.inherit()
 	c.Service.Wire.Zone = c.Zone
-	if c.Tickets.Hold == 0 {
-		c.Tickets.Hold = c.leastHold()
-	}
+	c.Tickets.Hold = cmp.Or(c.Tickets.Hold, c.leastHold())
 	if c.Link.Rate == rateByPlace {
 		c.Link.Rate = 0
 		if c.remote() {

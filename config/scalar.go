@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -153,12 +154,7 @@ type field struct {
 type fieldList []field
 
 func (fs fieldList) has(name string) bool {
-	for _, f := range fs {
-		if f.name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(fs, func(f field) bool { return f.name == name })
 }
 
 func (fs fieldList) names() []string {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -84,9 +85,7 @@ func (l *lineReader) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	end := bytes.IndexByte(l.rest, '\n') + 1
-	if end == 0 {
-		end = len(l.rest)
-	}
+	end = cmp.Or(end, len(l.rest))
 	n := copy(p, l.rest[:end])
 	if n == end {
 		l.served++

@@ -22,10 +22,7 @@ func HealthOf(s control.Status, service string) Health {
 		h.Points[string(p.Point)] = Point{Good: p.Quality == "good", Value: value, Unit: string(p.Unit), At: p.At, Why: p.Error, Polled: !p.Asked.IsZero()}
 	}
 	for _, t := range s.Tanks {
-		why := t.Error
-		if why == "" {
-			why = t.Quality
-		}
+		why := cmp.Or(t.Error, t.Quality)
 		h.Tanks[t.ID] = Tank{Level: t.Level, At: t.At, Why: why, Moving: t.Phase != "idle"}
 	}
 	for _, l := range s.Lines {

@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -94,9 +95,7 @@ func New(o Options) (*Client, error) {
 		base: base, segments: o.Segments, wire: o.Wire, ring: o.Keys, login: o.Login,
 		userAgent: o.UserAgent, transport: o.Transport, options: o,
 	}
-	if c.userAgent == "" {
-		c.userAgent = "gauger"
-	}
+	c.userAgent = cmp.Or(c.userAgent, "gauger")
 	c.ring.Bind(renewer{c}, o.Wire.RenewEvery)
 	return c, nil
 }

@@ -18,6 +18,7 @@
 package cloud
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -81,12 +82,8 @@ type Segments struct {
 // fill is the escaped path of an operation below the base address.
 func (s Segments) fill(op Operation, arg string) string {
 	alpha, beta := s.Alpha, s.Beta
-	if alpha == "" {
-		alpha = "vAlpha"
-	}
-	if beta == "" {
-		beta = "vBeta"
-	}
+	alpha = cmp.Or(alpha, "vAlpha")
+	beta = cmp.Or(beta, "vBeta")
 	return strings.NewReplacer(
 		"{alpha}", url.PathEscape(alpha), "{beta}", url.PathEscape(beta), "{arg}", url.PathEscape(arg),
 	).Replace(routes[op].path)

@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -40,10 +41,7 @@ func (w Wire) EncodeEvent(e DiagnosticEvent) ([]byte, error) {
 	if err := checkEvent(e); err != nil {
 		return nil, fmt.Errorf("encoding event %q: %w", e.Rule, err)
 	}
-	kind := e.ObjectType
-	if kind == "" {
-		kind = "Device"
-	}
+	kind := cmp.Or(e.ObjectType, "Device")
 	body := eventBody{Start: w.eventTime(e.Start), End: w.eventTime(e.End), RuleName: e.Rule, Note: cut(e.Note, w.NoteMax)}
 	if w.EventNames != "sample" {
 		body.ObjectGUID, body.ObjectTypeID = e.ObjectID, kind

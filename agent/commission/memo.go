@@ -1,6 +1,7 @@
 package commission
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -19,9 +20,7 @@ func Memo(of string, visits []Visit, at *time.Location) string {
 			last = v
 		}
 	}
-	if of == "" {
-		of = "points of no tank"
-	}
+	of = cmp.Or(of, "points of no tank")
 	text := fmt.Sprintf("Commissioned %s, %s, by %s:", of, last.At.In(at).Format("2006-01-02 15:04 MST"), last.By)
 	for _, v := range visits {
 		text += " " + v.text() + "."

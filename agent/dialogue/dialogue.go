@@ -90,9 +90,7 @@ func (d *Dialogue) Ask(ctx context.Context, q Question) (string, error) {
 
 func (q Question) check(answer string) (string, error) {
 	answer = strings.TrimSpace(answer)
-	if answer == "" {
-		answer = q.Default
-	}
+	answer = cmp.Or(answer, q.Default)
 	switch {
 	case answer == "" && q.Optional:
 		return "", nil

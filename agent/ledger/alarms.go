@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -148,10 +149,7 @@ func (e Episode) readingTime(now time.Time) time.Time {
 
 // event is the event of the episode as it stands at end.
 func (r Rule) event(e Episode, end time.Time) Event {
-	note := r.Note
-	if note == "" {
-		note = "{point}: {value} {unit}"
-	}
+	note := cmp.Or(r.Note, "{point}: {value} {unit}")
 	note = strings.NewReplacer("{value}", e.Value, "{unit}", e.Unit, "{point}", e.Source).Replace(note)
 	return Event{Rule: r.Name, Object: r.Object, ObjectType: r.ObjectType, Note: note, Start: e.Since, End: end}
 }

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -102,10 +103,7 @@ func (l *panelLayout) stem(v *view, i int) float64 {
 }
 
 func (x *Load) details() []string {
-	number := x.Number
-	if number == "" {
-		number = "not final yet"
-	}
+	number := cmp.Or(x.Number, "not final yet")
 	lines := []string{number, fmt.Sprintf("%s to %s, %.1f bbl", tank.Length(x.Open).Gauge(), tank.Length(x.Close).Gauge(), x.Bbl)}
 	if x.Error > 0 {
 		lines[1] += fmt.Sprintf(" ± %.1f", x.Error)

@@ -3,6 +3,7 @@ package plot
 import (
 	"math"
 	"math/bits"
+	"slices"
 	"sort"
 	"time"
 )
@@ -108,12 +109,7 @@ func (s *Series) shownGap() float64 {
 
 // clockSteppedIn says whether a silence is only a step of the clock.
 func (s *Series) clockSteppedIn(from, to float64) bool {
-	for _, t := range s.steps {
-		if from <= t && t <= to {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.steps, func(t float64) bool { return from <= t && t <= to })
 }
 
 // stretch is one or more readings that follow each other: seconds since 1970 and inches.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
@@ -169,10 +170,7 @@ func sumOf(rows []ledger.BookRow, of func(r *ledger.BookRow) *float64) *float64 
 func bookNotes(r *ledger.BookRow) []string {
 	var out []string
 	for _, t := range r.Tickets {
-		name := t.Number
-		if name == "" {
-			name = "a run without a number yet"
-		}
+		name := cmp.Or(t.Number, "a run without a number yet")
 		line := fmt.Sprintf("run %s of %.1f bbl", name, t.Bbl)
 		switch t.State {
 		case "queued":

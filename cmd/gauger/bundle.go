@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,10 +94,7 @@ func (o *bundleOptions) run(ctx context.Context, c *call, _ []string) error {
 	if o.trace > 0 && (g.answers || g.pid == 0) { // one that hangs holds the lines
 		g.own("trace.txt", "the frames on the Modbus lines", o.trace+partLimit, "read", "--trace", "--wait", o.trace.String())
 	}
-	file := o.file
-	if file == "" {
-		file = folder + ".tar.gz"
-	}
+	file := cmp.Or(o.file, folder+".tar.gz")
 	var b bytes.Buffer
 	if err := bundle.Write(&b, folder, now, g.found, g.parts, bundle.NewHider(g.secrets)); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -131,10 +132,7 @@ func (o *initOptions) given() (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		unit := pairs["unit"]
-		if unit == "" {
-			unit = "1"
-		}
+		unit := cmp.Or(pairs["unit"], "1")
 		all[key+"url"], all[key+"units"], all[key+unit+".map"] = pairs[""], unit, pairs["map"]
 		if pairs["name"] != "" {
 			all[key+unit+".name"] = pairs["name"]

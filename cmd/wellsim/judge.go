@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -223,12 +224,7 @@ func summary(t truth, r received) string {
 }
 
 func agreed(lines []resultLine) bool {
-	for _, l := range lines {
-		if !l.ok {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(lines, func(l resultLine) bool { return !l.ok })
 }
 
 const (

@@ -1,6 +1,7 @@
 package collectorstest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -37,9 +38,7 @@ func Run(t *testing.T, s Subject) {
 	if s.Patience == 0 {
 		s.Patience = 5 * time.Second
 	}
-	if s.Rule == "" {
-		s.Rule = eventrules.CommLoss
-	}
+	s.Rule = cmp.Or(s.Rule, eventrules.CommLoss)
 	t.Run("readings are sound", s.soundReadings)
 	t.Run("one batch for a poll", s.oneBatch)
 	t.Run("an absent device", s.absentDevice)

@@ -59,9 +59,7 @@ func newBox(d Device, from source) (*Box, error) {
 	if problems := d.Check(); len(problems) > 0 {
 		return nil, fmt.Errorf("device %s: %s: %s", d.Name, problems[0].Path, problems[0].Message)
 	}
-	if d.Every == 0 {
-		d.Every = defaultEvery
-	}
+	d.Every = cmp.Or(d.Every, defaultEvery)
 	b := &Box{device: d, source: from}
 	for _, o := range d.Points {
 		f := figures[o.Read]

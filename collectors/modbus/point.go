@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -131,12 +132,7 @@ func (p *point) validate(raw, value float64) error {
 }
 
 func (p *point) sentinel(raw float64) bool {
-	for _, b := range p.limits.bad {
-		if raw == b || p.kind == registers.Float32 && float32(raw) == float32(b) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.limits.bad, func(b float64) bool { return raw == b || p.kind == registers.Float32 && float32(raw) == float32(b) })
 }
 
 // decodeText reads two characters from each register, up to the first zero, without the blanks around them.

@@ -75,9 +75,7 @@ func Discover(ctx context.Context, d Device, filter string, opt Session) (all []
 		return nil, 0, fmt.Errorf("topic filter %s: %s", excerpt(filter), problem)
 	}
 	opt.Clean = true
-	if opt.MaxPacket == 0 {
-		opt.MaxPacket = maxBirth
-	}
+	opt.MaxPacket = cmp.Or(opt.MaxPacket, maxBirth)
 	s := newSession(brokers, d, opt)
 	var whys []error
 	for _, broker := range brokers {

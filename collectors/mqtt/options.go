@@ -1,6 +1,7 @@
 package mqtt
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -105,9 +106,7 @@ func newSettings(d Device, opt Session) *settings {
 	if s.clean {
 		s.client = fmt.Sprintf("gauger-%08x", rand.Uint32())
 	}
-	if s.limit == 0 {
-		s.limit = maxPacket
-	}
+	s.limit = cmp.Or(s.limit, maxPacket)
 	s.limit = max(s.limit, minPacket)
 	return s
 }

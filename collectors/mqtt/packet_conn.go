@@ -177,7 +177,7 @@ func (g *packetConn) nextPacket() error {
 	if err != nil {
 		return err
 	}
-	g.ready, g.bodyLeft = append([]byte{first}, encodeLength(size)...), size
+	g.ready, g.bodyLeft = binary.AppendUvarint([]byte{first}, uint64(size)), size
 	return nil
 }
 
@@ -260,7 +260,7 @@ func (g *packetConn) truncate(first byte, size int) error {
 	g.mu.Lock()
 	g.truncated[id] = size - fixed
 	g.mu.Unlock()
-	g.ready = slices.Concat([]byte{first}, encodeLength(g.limit), two[:], rest)
+	g.ready = slices.Concat(binary.AppendUvarint([]byte{first}, uint64(g.limit)), two[:], rest)
 	g.bodyLeft = g.limit - fixed
 	g.skipLeft = size - g.limit
 	return nil
@@ -296,16 +296,4 @@ func (g *packetConn) readLength() (int, error) {
 		}
 	}
 	return 0, g.fail("a packet's length has more than four bytes")
-}
-
-func encodeLength(size int) []byte {
-	var out []byte
-	for {
-		b := byte(size & 0x7f)
-		size >>= 7
-		if size == 0 {
-			return append(out, b)
-		}
-		out = append(out, b|0x80)
-	}
 }

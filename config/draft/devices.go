@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,9 +75,7 @@ func (v *Interview) askUnits(ctx context.Context, key, url string) ([]int, error
 		}
 		found = strings.Join(ids, ",")
 	}
-	if found == "" {
-		found = "1"
-	}
+	found = cmp.Or(found, "1")
 	answer, err := v.Ask(ctx, dialogue.Question{Key: key + "units", Flag: "--modbus URL,unit=N", Text: "Unit ids to read", Default: found, Check: func(text string) (string, error) {
 		_, err := unitIDs(text)
 		return text, err

@@ -11,6 +11,7 @@ package cloudtest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -110,12 +111,8 @@ type route struct {
 // routes follow the table of the specification's section 1.
 func (s *Service) routes() []route {
 	alpha, beta := s.Alpha, s.Beta
-	if alpha == "" {
-		alpha = "vAlpha"
-	}
-	if beta == "" {
-		beta = "vBeta"
-	}
+	alpha = cmp.Or(alpha, "vAlpha")
+	beta = cmp.Or(beta, "vBeta")
 	return []route{
 		{"Authenticate", http.MethodPost, []string{alpha, "authenticate"}, (*Service).authenticate},
 		{"RenewAPIKey", http.MethodGet, []string{"v1", "apikey", "{}", "renew"}, (*Service).renew},
@@ -215,10 +212,7 @@ func (s *Service) carryOut(c *Call) (any, error) {
 
 // checkRequest holds the common rules of section 4.
 func (s *Service) checkRequest(c *Call, r route) error {
-	most := s.MaxBody
-	if most == 0 {
-		most = 4 << 20
-	}
+	most := cmp.Or(s.MaxBody, 4<<20)
 	if int64(len(c.Body)) > most {
 		return refuse(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", most)
 	}

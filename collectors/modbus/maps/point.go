@@ -3,6 +3,7 @@ package maps
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,12 +28,7 @@ func (m *Map) leave(name, format string, args ...any) {
 
 func (m *Map) fresh(name string) string {
 	taken := func(n string) bool {
-		for _, p := range m.Points {
-			if p.Name == n {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(m.Points, func(p modbus.Point) bool { return p.Name == n })
 	}
 	fresh := name
 	for n := 2; taken(fresh); n++ {

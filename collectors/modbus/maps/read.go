@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"gauger/collectors/modbus"
@@ -118,12 +119,7 @@ func readTable(text string) (*table, error) {
 }
 
 func (t *table) has(columns ...string) bool {
-	for _, c := range columns {
-		if _, ok := t.columns[c]; !ok {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(columns, func(c string) bool { _, ok := t.columns[c]; return !ok })
 }
 
 // get is the field under a heading; empty where the row has none.

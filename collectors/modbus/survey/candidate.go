@@ -159,10 +159,7 @@ func (q Question) expects() bool { return q.Low != 0 || q.High != 0 || q.Within 
 
 // yamlLine is the point for the configuration.
 func (c Candidate) yamlLine(q Question) string {
-	name := q.Name
-	if name == "" {
-		name = "NAME"
-	}
+	name := cmp.Or(q.Name, "NAME")
 	text := "- {name: " + name + ", " + q.Table.String() + ": " + strconv.Itoa(c.Address) + ", type: " + c.Type
 	if c.Order != "" {
 		text += ", order: " + c.Order
