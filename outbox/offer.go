@@ -35,7 +35,7 @@ func newOffer(b *Box, s *stream, records []Record) *offer {
 	o := &offer{b: b, s: s, records: slices.Clone(records)}
 	slices.SortStableFunc(o.records, func(x, y Record) int { return cmp.Compare(x.Address, y.Address) })
 	o.timer = time.AfterFunc(offeredFor, func() {
-		if err := o.store(); errors.Is(err, ErrNoSpace) {
+		if NoRoom(o.store()) {
 			o.timer.Reset(offeredFor) // the drain may send it meanwhile
 		}
 	})
@@ -129,6 +129,14 @@ func (d *drain) settleOffered(o *offer, batch []Record, answers []Answer) ([]Rec
 	if o.stored || !taken {
 		err := o.storeLocked()
 		batch, o.out = slices.Clone(o.records[:o.out]), 0
+		if NoRoom(err) { // it stays in memory, and goes again
+			d.lastAnswer = Answer{Message: "the sender gave no receipt"}
+			if len(answers) > 0 {
+				d.lastAnswer = answers[0]
+			}
+			d.backOff(d.lastAnswer.Class, d.lastAnswer.RetryAfter)
+			return nil, nil
+		}
 		return batch, err
 	}
 	if err := d.countTaken(batch, answers); err != nil {

@@ -235,3 +235,47 @@ func TestManyReceiptsDoNotWait(t *testing.T) {
 		shut(t, b)
 	})
 }
+
+// Where tickets have used up the quota, what is not taken can be stored nowhere: it waits for the service in memory, and the drain goes on.
+func TestAnOfferWaitsWhereThereIsNoRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		streams := site()
+		streams[2].Linger = 10 * time.Second
+		b := open(t, boxPath(t), outbox.Options{Streams: streams, MaxBytes: 1 << 20})
+		full := error(nil)
+		for full == nil {
+			full = b.Update(func(tx *outbox.Tx) error {
+				tx.Append("tickets", outbox.Record{Body: bytes.Repeat([]byte("t"), 20<<10)})
+				return nil
+			})
+		}
+		if !outbox.NoRoom(full) {
+			t.Fatal(full)
+		}
+		for full = nil; full == nil; {
+			full = b.Update(func(tx *outbox.Tx) error {
+				tx.Append("tickets", outbox.Record{Body: []byte("t")})
+				return nil
+			})
+		}
+		service := &taker{answers: slices.Repeat([]outbox.Answer{answer(outbox.Wait, 503)}, 5)}
+		stop := running(t, b, "tags", service)
+		synctest.Wait()
+		if !b.Offer("tags", offered("a1")) {
+			t.Fatal("an idle drain takes no offer")
+		}
+		wait(time.Hour)
+		if !b.Offer("tags", offered("a2")) {
+			t.Error("an hour later the drain takes no offer")
+		}
+		wait(time.Minute)
+		stop()
+		if got := service.taken(); got != "a1 a2" {
+			t.Errorf("taken: %s", got)
+		}
+		if c := counts(t, b, "tags"); c.Delivered != 2 {
+			t.Errorf("%+v", c)
+		}
+		shut(t, b)
+	})
+}
