@@ -24,6 +24,9 @@ var effects = []struct{ path, does string }{
 	{"http", "the page is closed and opened again"},
 }
 
+// numberKeys are those of a point that make its number.
+var numberKeys = []string{"unit", "scale", "offset", "type", "order", "holding", "input", "modicon", "topic", "value"}
+
 // tankEffects are those of a tank's keys, by the key.
 var tankEffects = map[string]string{
 	"":                 "",
@@ -60,6 +63,9 @@ func Effect(c config.Change) string {
 			return "it makes no tickets any more; those that are held or queued leave"
 		}
 		return tankEffects[key]
+	}
+	if words := strings.Fields(c.Path); words[0] == "devices" && slices.Contains(words, "points") && slices.Contains(numberKeys, words[len(words)-1]) && !c.Added() && !c.Removed() {
+		return "the same signal is ANOTHER NUMBER from now on: where it is a tank's level, so are the barrels of its tickets, which is money; gauge it with `gauger commission`"
 	}
 	for _, e := range effects {
 		if c.Path == e.path || strings.HasPrefix(c.Path, e.path+".") || strings.HasPrefix(c.Path, e.path+" ") {

@@ -60,10 +60,11 @@ var (
 	words = []string{"passw", "passphrase", "passwd", "secret", "token", "apikey", "api_key", "api-key", "authorization", "cookie", "subscription", "pwd", "sig",
 		"primary", "secondary", "private", "shared", "access", "hash"}
 	after = pattern(`(?i)((?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|authorization|cookie|(?:primary|secondary|subscription|private|shared|access)[_-]?key|` +
-		`password[_-]?hash|signature|\bpwd|\bsig)[a-z0-9_-]*\\?["']?\s*[:=]\s*)(\\"[^"]*"|"(?:[^"\\]|\\.)*"|'[^']*'|(?:(?:bearer|basic|digest)\s+)?[^\s,;&"'}\]]+)`)
-	inURL   = pattern(`(://)[^@\s"'<>]+@`)
-	scheme  = pattern(`(?i)\b((?:bearer|basic)\s+)[a-z0-9+/=._~-]{8,}`)
-	private = pattern(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)`)
+		`password[_-]?hash|signature|\bpwd|\bsig)[a-z0-9_-]*\\?["']?\s*[:=]\s*)(\\"(?:[^"\\]|\\[^"])*(?:\\")?|"(?:[^"\\]|\\.)*"|'(?:[^'"\\]|\\[^"])*'?|(?:(?:bearer|basic|digest)\s+)?(?:[^\s,;&"'\\}\]]|\\[^"])(?:[^\s,;&"'\\}\]]|\\[^"])*)`)
+	bareValue = pattern(`[^\\]"\s*:\s*$`) // behind a key of JSON
+	inURL     = pattern(`(://)[^@\s"'<>]+@`)
+	scheme    = pattern(`(?i)\b((?:bearer|basic)\s+)[a-z0-9+/=._~-]{8,}`)
+	private   = pattern(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)`)
 	// Where a secret is kept, and what is too short for one.
 	harmless = pattern(`^["']?(\{.*|\(hidden\).*|null|true|false|[0-9]{1,3}|~|-|[|>][+-]?)["']?$`)
 )
@@ -92,10 +93,20 @@ func hideInLine(line string) string {
 	}
 	return after().ReplaceAllStringFunc(line, func(found string) string {
 		at := after().FindStringSubmatchIndex(found)
-		if harmless().MatchString(found[at[4]:]) {
+		value, mark := found[at[4]:], ""
+		switch {
+		case harmless().MatchString(value):
 			return found
+		case strings.HasPrefix(value, `\"`) && strings.HasSuffix(value[2:], `\"`): // what is JSON stays JSON
+			mark = `\"`
+		case strings.HasPrefix(value, `\"`):
+			return found[:at[4]] + `\"(hidden)`
+		case strings.HasPrefix(value, `'`):
+			mark = `'`
+		case strings.HasPrefix(value, `"`), bareValue().MatchString(found[:at[4]]):
+			mark = `"`
 		}
-		return found[:at[4]] + "(hidden)"
+		return found[:at[4]] + mark + "(hidden)" + mark
 	})
 }
 

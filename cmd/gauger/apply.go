@@ -136,13 +136,16 @@ func printApplyPlan(c *call, p applyPlan) {
 		if len(p.Unjudged) > 0 {
 			printWrapped(c, "not judged: ", strings.Join(p.Unjudged, ", ")+", which had no good level before")
 		}
-		fmt.Fprintf(c.out, "loaded; watched until %s. Ctrl-C ends only the waiting here.\n", p.Until.Local().Format("15:04:05"))
+		fmt.Fprintf(c.out, "loaded; watched until %s. Ctrl-C ends only the waiting here.\n", timeText(p.Until, findSite(c).zone()))
 	}
 }
 
+// handOver is longer than the socket is closed while one configuration takes over from the other.
+const handOver = 30 * time.Second
+
 // followTrial waits until the trial of a plan is over.
 func followTrial(ctx context.Context, c *call, plan applyPlan) (apply.Trial, error) {
-	said := ""
+	said, heard := "", time.Now()
 	for {
 		if !collectors.Wait(ctx, time.Second) {
 			return apply.Trial{}, ctx.Err()
@@ -150,11 +153,12 @@ func followTrial(ctx context.Context, c *call, plan applyPlan) (apply.Trial, err
 		var s applyState
 		gauger, err := console.Dial(c.socket)
 		if err != nil || gauger.Call(ctx, "apply.show", control.None{}, &s) != nil {
-			if time.Since(plan.Until) > time.Minute {
-				return apply.Trial{}, errors.New("gauger does not answer any more; `gauger apply --history` shows what became of it")
+			if time.Since(heard) > handOver {
+				return apply.Trial{}, fmt.Errorf("gauger has not answered for %s: `systemctl status gauger` shows why; when it starts, the configuration before is at work, and `gauger apply --history` says so", handOver)
 			}
 			continue // the socket is closed for a moment while one configuration takes over from the other
 		}
+		heard = time.Now()
 		for _, t := range slices.Backward(s.Past) {
 			if t.Hash == plan.Hash && !t.Ended.Before(plan.Until.Add(-mostWatch)) && (s.Now == nil || s.Now.Hash != plan.Hash) {
 				return t, nil

@@ -103,6 +103,7 @@ type ticketSum struct {
 	n, noGross, noNet                     int
 	bbl, grossBbl, netBbl, flowedIn, away float64 // away: of those that nobody will book
 	rejected, dropped, voided             int
+	lacking                               []string // the tanks of tickets without gross, and what they lack
 }
 
 func (s *ticketSum) add(r *ticketRow, h site) {
@@ -134,6 +135,9 @@ func (s *ticketSum) add(r *ticketRow, h site) {
 		} else {
 			*f.sum += *f.of
 		}
+	}
+	if lacks := strings.TrimSuffix(r.Tank+" (no "+strings.Join(v.Missing, ", ")+")", " (no )"); v.GrossBbl == nil && !slices.Contains(s.lacking, lacks) {
+		s.lacking = append(s.lacking, lacks)
 	}
 	if r.Load != nil {
 		s.flowedIn += r.Load.RemovedBbl - r.Load.GaugeBbl
@@ -184,6 +188,9 @@ func printSums(t *table, h site, rows []ticketRow) {
 				t.printf("  %s: %s\n", name, sums[name])
 			}
 		}
+	}
+	if sum.noGross > 0 && sum.noGross < sum.n {
+		t.printf("no gross and net in a sum with %s of: %s\n", countText(sum.noGross, "ticket"), strings.Join(sum.lacking, "; "))
 	}
 	if sum.flowedIn >= 0.05 {
 		t.printf("the book's runs of these loads are %.1f bbl more: it flowed in meanwhile\n", sum.flowedIn)

@@ -35,6 +35,7 @@ production day 2026-03-02: 2 tickets, 330.0 bbl by gauge
 2 days from 2026-03-01 to 2026-03-02: 3 tickets, 510.5 bbl by gauge
   TK-1: 2 tickets, 340.5 bbl by gauge
   TK-2: 1 ticket, 170.0 bbl by gauge, 168.0 gross
+no gross and net in a sum with 1 ticket of: TK-1
 the book's runs of these loads are 2.4 bbl more: it flowed in meanwhile
 not in the sums: 1 rejected, 1 dropped, 1 void, 345.0 bbl
 `
