@@ -129,10 +129,10 @@ func manyPoints(t testing.TB, devices, points int) *Config {
 // TestPartingDoesNotEncodeTheDevicesAgain: each was encoded when the file was read; what a group takes does not depend on its points.
 func TestPartingDoesNotEncodeTheDevicesAgain(t *testing.T) {
 	few, many := manyPoints(t, 3, 2), manyPoints(t, 3, 100)
-	if a, b := testing.AllocsPerRun(10, func() { few.Groups() }), testing.AllocsPerRun(10, func() { many.Groups() }); a != b {
+	if a, b := testing.AllocsPerRun(10, func() { few.Groups() }), testing.AllocsPerRun(10, func() { many.Groups() }); b > a+10 { // each point encoded is dozens; the runtime has a few of its own
 		t.Errorf("%v allocations with 2 points a device, %v with 100", a, b)
 	}
-	if a, b := testing.AllocsPerRun(10, func() { _, _ = few.ChangesFrom(few) }), testing.AllocsPerRun(10, func() { _, _ = many.ChangesFrom(many) }); a != b {
+	if a, b := testing.AllocsPerRun(10, func() { _, _ = few.ChangesFrom(few) }), testing.AllocsPerRun(10, func() { _, _ = many.ChangesFrom(many) }); b > a+10 {
 		t.Errorf("to find no changes: %v allocations with 2 points a device, %v with 100", a, b)
 	}
 }
