@@ -3,15 +3,20 @@ package main
 import (
 	"context"
 	"io"
+	"net/http/httptest"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"gauger/agent/cloud/cloudtest"
 	"gauger/agent/cloud/keys"
 	"gauger/collectors/modbus/modbustest"
+	"gauger/config/draft"
 )
 
 // typist types a line as soon as it is asked to.
@@ -123,5 +128,38 @@ func TestAKeyThatCannotBeReadIsNotMissing(t *testing.T) {
 	got = strings.Join(keySentences(nil, map[string]string{"primary": "permission denied"}, false, time.UTC), "|")
 	if strings.Contains(got, "NO KEY") || !strings.HasPrefix(got, "Whether a key can be read is not known: ") || !strings.Contains(got, "|The primary key cannot be read by this command: permission denied|") {
 		t.Errorf("without a daemon it says %s", got)
+	}
+}
+
+// init asks the service with the keys that it was given alone: the store in the usual place may be another site's.
+func TestInitTouchesNoStore(t *testing.T) {
+	const store = "/var/lib/gauger"
+	look := func() (all []string) {
+		found, _ := filepath.Glob(store + "*/*") // the pattern is good
+		for _, name := range found {
+			if s, err := os.Stat(name); err == nil {
+				all = append(all, name, s.ModTime().String())
+			}
+		}
+		return all
+	}
+	before := look()
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	t.Setenv("GAUGER_PRIMARY_KEY", primaryKey)
+	known := &cloudtest.Service{PrimaryKey: primaryKey, SecondaryKey: secondaryKey}
+	known.AddDevices(cloudtest.Device{ID: "1", ExternalID: "X1"})
+	service := httptest.NewServer(known)
+	defer service.Close()
+	devices, err := serviceDevices(&call{err: t.Output(), getenv: os.Getenv})(t.Context(),
+		&draft.Site{Name: "new", ID: "NEW", Zone: "UTC", URL: service.URL, PrimaryKey: "env:GAUGER_PRIMARY_KEY", SecondKey: "none"})
+	if err != nil || len(devices) != 1 || devices[0].ExternalID != "X1" {
+		t.Errorf("devices %+v, %v", devices, err)
+	}
+	if after := look(); !slices.Equal(after, before) {
+		t.Errorf("the store of the box was %v, and is %v", before, after)
+	}
+	if left, err := os.ReadDir(temporary); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
