@@ -98,7 +98,7 @@ func startConsumer(ctx context.Context, who, gauger, dir, broker string, n int) 
 		return nil, err
 	}
 	service := "127.0.0.1:1"
-	count := func() int { return metric(status, `gauger_records{stream="tagvalues",state="accepted"}`) }
+	count := func() int { return metric(status, `gauger_records_accepted_total{stream="tagvalues"}`) }
 	if who == "gauger-sink" {
 		sink, err := startSink(ctx)
 		if err != nil {

@@ -82,7 +82,7 @@ func wearRound(gauger, dir string, rate, seconds int, alone bool) (line string, 
 		m.Publish("bench/good", 1, false, fmt.Sprintf(`{"n":%d,"ts":%d}`, good, time.Now().UnixMilli()))
 		good++
 	}
-	stored := func() int { return metric(status, `gauger_records{stream="tagvalues",state="accepted"}`) }
+	stored := func() int { return metric(status, `gauger_records_accepted_total{stream="tagvalues"}`) }
 	if err := until(ctx, "gauger has subscribed", func() bool {
 		if listens(status) && stored() == 0 {
 			publishGood()
@@ -105,17 +105,17 @@ func wearRound(gauger, dir string, rate, seconds int, alone bool) (line string, 
 	sent := babble(m, rate, time.Duration(seconds)*time.Second, goodReading)
 	took := time.Since(began)
 	if err := until(ctx, "all messages are through", func() bool {
-		return stored() >= good && metric(status, `gauger_records{stream="tagvalues",state="waiting"}`) == 0
+		return stored() >= good && metric(status, `gauger_records_waiting{stream="tagvalues"}`) == 0
 	}); err != nil {
 		fmt.Println(err)
 	}
 	time.Sleep(5 * time.Second) // the kernel's own delay for what is not synced
 	syscall.Sync()
 	written, sectors = writeBytes(daemon.Process.Pid)-written, deviceKB(dir)-sectors
-	kept := metric(status, `gauger_records{stream="refused",state="accepted"}`)
+	kept := metric(status, `gauger_records_accepted_total{stream="refused"}`)
 	day = (float64(burst) + float64(written)/took.Hours()*24) / 1e6
 	return fmt.Sprintf("%10d  %d  %d  %d  %d  %.0f B  %.2f  %d  %d, %d, %d", rate, sent, kept, sent-kept, written, float64(written)/float64(sent),
-		float64(written)/took.Hours()*24/1e9, sectors, good, stored(), metric(status, `gauger_records{stream="tagvalues",state="delivered"}`)), day, nil
+		float64(written)/took.Hours()*24/1e9, sectors, good, stored(), metric(status, `gauger_records_delivered_total{stream="tagvalues"}`)), day, nil
 }
 
 // startWorn starts gauger on a configuration, with its file in own.
