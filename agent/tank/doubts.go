@@ -37,9 +37,13 @@ func saturated(sensor string, b, other []sample, side float64) bool {
 	if side < 0 {
 		end = slices.Max(v)
 	}
-	at, far, returns, halves, was := 0.0, 0.0, 0, [2]float64{}, 0.0
+	at, far, opposite, returns, halves, was := 0.0, 0.0, 0.0, 0, [2]float64{}, 0.0
+	width := slices.Max(v) - slices.Min(v)
 	for i, x := range v {
 		off := side * (x - end) / step
+		if width > 1.5*step && side*(x-end) > width-step/2 {
+			opposite++
+		}
 		if off > 1.5 {
 			far++
 		} else if off < 0.5 {
@@ -50,6 +54,9 @@ func saturated(sensor string, b, other []sample, side float64) bool {
 			}
 		}
 		was = off
+	}
+	if 2*opposite > at { // noise that ends so on both sides is not cut off on one
+		return false
 	}
 	n, wide := float64(len(v)), math.Inf(1)
 	if sensor != "float" { // which sticks

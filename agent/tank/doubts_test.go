@@ -40,6 +40,12 @@ func TestSaturatedGaugeAsksForReview(t *testing.T) {
 	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) { return inEighths(noisy(i, s, v)) }, 0).loads[0], "")
 	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) { return inEighths(math.Min(noisy(i, s, v), 169.95)) }, 0).loads[0], "saturated at the opening")
 	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) { return inEighths(math.Max(noisy(i, s, v), end)) }, 0).loads[0], "saturated at the closing")
+
+	// What ends alike on both sides is no noise that is cut off: a ripple of few values, and a swell, which is longest at its ends.
+	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) { return v + 0.02*float64(i%5-2), true }, 0).loads[0], "")
+	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) {
+		return math.Round(100*(v+0.1*math.Sin(float64(i)))) / 100, true
+	}, 0).loads[0], "")
 }
 
 // Foam lifts the reading at the end of a load and collapses a quarter of an hour later: the plateau behind it is the gauge, or the

@@ -187,7 +187,15 @@ func (k *commissioner) keep() error {
 // stopped says what goes on where, when a walk ends early.
 func (k *commissioner) stopped(err error) error {
 	k.Say("%s left. What was found is kept in %s.", countText(len(k.walk.Left(k.places)), "point"), k.file)
+	k.sayOffsets()
 	return err
+}
+
+// sayOffsets says how the offsets that this walk wrote come to work: until then a load is gauged without them.
+func (k *commissioner) sayOffsets() {
+	if len(k.offset) > 0 {
+		k.Say("Where gauger runs already, `gauger apply --steps %s %s` takes the new offsets.", strings.Join(k.offset, ","), k.c.config)
+	}
 }
 
 func (k *commissioner) print() error {
@@ -223,9 +231,7 @@ func (k *commissioner) end(ctx context.Context) error {
 		}
 	}
 	k.Say("%d of %s right, %d wrong, %d not looked at. `gauger commission --list` shows them.", len(k.places)-len(left), countText(len(k.places), "point"), wrong, len(left)-wrong)
-	if len(k.offset) > 0 {
-		k.Say("Where gauger runs already, `gauger apply --steps %s %s` takes the new offsets.", strings.Join(k.offset, ","), k.c.config)
-	}
+	k.sayOffsets()
 	if len(left) > 0 {
 		return errQuiet
 	}
