@@ -40,7 +40,7 @@ func (c *Config) Groups() (all []Group) {
 }
 
 func (c *Config) groupKey(devices []Device) string {
-	sum := crc64.New(deviceSums)
+	sum := crc64.New(crc64.MakeTable(crc64.ECMA))
 	for _, d := range devices {
 		fmt.Fprint(sum, d.sum, d.Name, c.ID, c.Zone, c.Share.Prefixes(), c.Store.Path)
 	}

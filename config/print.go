@@ -65,7 +65,7 @@ func (c *Config) checksum() (uint32, error) {
 		return 0, err
 	}
 	for i := range c.Devices {
-		one, own := Config{Devices: c.Devices[i : i+1]}, crc64.New(deviceSums)
+		one, own := Config{Devices: c.Devices[i : i+1]}, crc64.New(crc64.MakeTable(crc64.ECMA))
 		if err := one.hashInto(io.MultiWriter(sum, own)); err != nil {
 			return 0, err
 		}
@@ -77,8 +77,6 @@ func (c *Config) checksum() (uint32, error) {
 	}
 	return sum.Sum32(), nil
 }
-
-var deviceSums = crc64.MakeTable(crc64.ECMA)
 
 // hashInto adds what Print would write.
 func (c *Config) hashInto(sum io.Writer) error {

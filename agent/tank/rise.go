@@ -1,6 +1,10 @@
 package tank
 
-import "math"
+import (
+	"math"
+
+	"gauger/agent/tank/stats"
+)
 
 // rise is the volume in barrels that a tank gained between two times beyond its inflow;
 // 0 where its level is not known.
@@ -25,7 +29,23 @@ func (ts *tankState) riseKnown(t *Tank, from, to, silence float64) (bbl float64,
 	}
 	va, _ := t.Table.Extrapolated(a)
 	vb, _ := t.Table.Extrapolated(b)
-	return vb - va - ts.inflow(t, from).usual*(to-from)*t.Table.PerInch(a), true
+	made := ts.inflow(t, from)
+	if !made.known {
+		made.usual = ts.levels.roseBefore(from, to-from)
+	}
+	return vb - va - made.usual*(to-from)*t.Table.PerInch(a), true
+}
+
+// roseBefore is how fast a level rose in the time before another, at most so long, inches a second: all that is known of the inflow of
+// a store's first minutes.
+func (l *levels) roseBefore(at, long float64) float64 {
+	b := between(l.recent, at-long, at)
+	if len(b) < 4 || leapsIn(b) > 0 {
+		return 0
+	}
+	k := max(1, len(b)/4)
+	rose := stats.Median(values(b[len(b)-k:])) - stats.Median(values(b[:k]))
+	return stats.Clamp(rose/(b[len(b)-1-k/2].t-b[k/2].t), 0, inflowMost)
 }
 
 // othersRose is the tank that rose most in a time in which this one fell, and the barrels that

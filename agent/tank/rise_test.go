@@ -102,3 +102,16 @@ func TestTwoTanksMovedIntoOneAreTransfers(t *testing.T) {
 		t.Errorf("events %v", got)
 	}
 }
+
+// In the first minutes of a new store nobody knows what the wells make: what another tank did before the fall, and goes on doing, is no
+// transfer into it.
+func TestInflowThatNobodyKnowsYetIsNoTransfer(t *testing.T) {
+	well := tanktest.Well{Level0: 60, Inflow: 45 * 24}
+	hauled := well
+	hauled.Level0, hauled.Moves = 180, []tanktest.Move{{From: 600, Bbl: 130, Rate: 6}}
+	r := newRig(t, hauled, well, well, well, well, well)
+	r.run(0, 3*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-130+22*0.75) > 6 {
+		t.Errorf("loads %+v, events %+v", r.loads, r.events)
+	}
+}
