@@ -110,7 +110,7 @@ func configOnDisk(path string, v *revision, book *apply.Book, failure func(hash 
 	var mu sync.Mutex
 	var seen fs.FileInfo
 	var text string
-	atWork, bad := v.cfg.Hash(), v.bad
+	atWork, whole, bad := v.cfg.Hash(), v.hash, v.bad // what was applied has its strapping tables within
 	base := ""
 	if book.Applied != nil {
 		base = book.Applied.Base
@@ -132,7 +132,7 @@ func configOnDisk(path string, v *revision, book *apply.Book, failure func(hash 
 			text = path + " was changed and is bad; what was in it before is at work. `gauger check` shows every mistake; mend it before the next start"
 		case err != nil:
 			text = lastGoodDoubt(err)
-		case now.cfg.Hash() == atWork || now.hash == base:
+		case now.cfg.Hash() == atWork || now.hash == whole || now.hash == base:
 			text = ""
 		case failure(now.hash) != "":
 			text = path + " is not at work: " + failure(now.hash)
