@@ -117,7 +117,7 @@ func (ts *tankState) unrest(t *Tank, d draw, now float64) bool {
 	case len(at) > 0:
 		return now < math.Min(d.end+unrestMost*wait, math.Max(ts.lastFallAt, at[len(at)-1])+wait)
 	}
-	return ts.faults.jumpedAt > d.start-jumpLately && ts.faults.jumpedAt < d.end && now < d.end+2*wait && !pumped(ts, t, d)
+	return ts.faults.jumpedAt > d.start-jumpLately && ts.faults.jumpedAt < d.end && now < d.end+2*wait && !pumped(ts, t, d, 1)
 }
 
 // frozenAtEnd says that the value stands still since the end of a draw as this sensor never

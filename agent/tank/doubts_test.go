@@ -160,3 +160,14 @@ func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
 		}
 	}
 }
+
+// A fall that readings show on its way for minutes is oil that went, also where it went faster than a pump is believed to be: a ticket
+// that asks for a look, and not none.
+func TestAFallFasterThanMaxRateIsATicketInDoubt(t *testing.T) {
+	r := newRig(t, tanktest.Well{Level0: 170, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: 115, Rate: 19}}})
+	r.run(0, 7*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-115) > 1 {
+		t.Fatalf("loads %+v, events %+v", r.loads, r.events)
+	}
+	asksFor(t, r.loads[0], "faster than max_rate")
+}

@@ -13,6 +13,7 @@ const (
 	undoneJunk   = 3 * 3600.0 // s before it in which a sensor that jumps may have begun to
 	jumpLately   = 3600.0     // s before it in which a jump says that somebody works on the sensor
 	fasterThan   = 1.1        // times max_rate
+	quickTimes   = 2.0        // the same of a fall that is a load all the same, in doubt, where its readings show it on its way
 	leapNoise    = 4.0        // times its scatter that a level steps by itself
 	leapMost     = 0.8        // share of a fall in leaps, above which it was no pump's
 	leapSome     = 0.3        // the same, above which a person should look
@@ -42,12 +43,15 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	if n := staircase(ts, *d); n > 0 {
 		return fmt.Sprintf("it fell in %d steps, with rest between them, as no pump draws", n)
 	}
-	if at := leaps(ts, t, *d); at >= leapMost*fall {
+	switch at := leaps(ts, t, *d); {
+	case at >= leapMost*fall && pumped(ts, t, *d, quickTimes): // two trucks at once, or a pump that nobody has reckoned with
+		d.doubts = append(d.doubts, fmt.Sprintf("it fell by %.1f bbl a minute, faster than max_rate", t.pumpRate(*d)))
+	case at >= leapMost*fall:
 		return "it fell at once, faster than max_rate"
-	} else if at >= leapSome*fall {
+	case at >= leapSome*fall:
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell at once, faster than max_rate", at, fall))
 	}
-	seen := pumped(ts, t, *d)
+	seen := pumped(ts, t, *d, 1)
 	back := d.leaptAt <= ts.last.t && d.leaptTo-d.closing.level >= explainedShare*fall
 	if back {
 		off, made := d.leaptTo-d.opening.level, d.usualInflow*(d.leaptAt-d.start) // a full tank's well may be shut in
@@ -233,8 +237,8 @@ func leapt(ts *tankState, t *Tank, speed, from, to, inches float64) bool {
 }
 
 // pumped says that a draw looks like a pump's work: readings while it lasted, each a little lower, as fast as a pump and
-// evenly so, and rest behind them.
-func pumped(ts *tankState, t *Tank, d draw) bool {
+// evenly so, and rest behind them; times is how much faster than max_rate it may be.
+func pumped(ts *tankState, t *Tank, d draw, times float64) bool {
 	b := between(ts.levels.recent, d.start, d.end)
 	fall := d.opening.level - d.closing.level
 	under := 0
@@ -243,13 +247,13 @@ func pumped(ts *tankState, t *Tank, d draw) bool {
 			under++
 		}
 	}
-	if under < pumpedFew || d.end-d.start < pumpedLeast || t.pumpRate(d) > t.Loads.MaxRate {
+	if under < pumpedFew || d.end-d.start < pumpedLeast || t.pumpRate(d) > times*t.Loads.MaxRate {
 		return false
 	}
 	back := 0.0
 	for k := 1; k < len(b); k++ {
 		by := float64(b[k-1].v - b[k].v)
-		if by > math.Max(pumpedLeap*fall, t.maxRate(float64(b[k].v))*(b[k].t-b[k-1].t)+ts.noiseFloor(t)) {
+		if by > math.Max(pumpedLeap*fall, times*t.maxRate(float64(b[k].v))*(b[k].t-b[k-1].t)+ts.noiseFloor(t)) {
 			return false
 		}
 		back += math.Max(0, -by-3*ts.noise.sigma)
