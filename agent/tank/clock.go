@@ -16,6 +16,7 @@ const (
 	longestAway  = 25 * 3600 // site s; a longer restart is not told from a wrong clock
 	delayedLeast = 60.0      // site s; what is older by its stamp when it comes was kept,
 	delayedMost  = 24 * 3600 // or its clock is wrong
+	stepWorth    = 30.0      // s of a clock's step that is worth an event
 )
 
 // clock follows the wall clock of one source of readings: the box's own or a device's.
@@ -97,6 +98,20 @@ func (c *clock) firstStamp(at, box, real, speed float64) {
 
 // setBy sets the clock by a step.
 func (c *clock) setBy(step float64) { c.offset, c.newest, c.agreed = c.offset+step, c.newest+step, 0 }
+
+// likely is the offset by which a restart reckons how long the program was away: that of the newest stamp, also where too few agree
+// on it yet for a step of the clock. A step that only the stamps of before the restart showed would pass for time away.
+func (c *clock) likely() float64 {
+	if c.agreed > 0 {
+		return c.candidate
+	}
+	return c.offset
+}
+
+// doubted says that a stamp has just been the first to speak for another clock, by more than is worth an event.
+func (c *clock) doubted(speed float64) bool {
+	return c.agreed == 1 && math.Abs(c.candidate-c.offset) >= stepWorth/speed
+}
 
 // wall is the instant of a real time by the newest known clock, to the millisecond.
 func (c *clock) wall(real float64) time.Time {

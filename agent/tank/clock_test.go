@@ -55,3 +55,29 @@ func atSpeed(t *testing.T, speed float64, wells ...tanktest.Well) *rig {
 	r.site, r.speed = testSite(t, tanks), speed
 	return r
 }
+
+// The clock of a device is set in the middle of a load, and the box dies within its next readings, before six of them
+// could prove the step. What the clock was set by is no time that the box was away: one load, one ticket.
+func TestClockIsSetAndTheBoxDies(t *testing.T) {
+	for _, step := range []float64{3300, -2400, 900} {
+		for after := 1; after <= 7; after++ {
+			t.Run(fmt.Sprintf("%g s, %d readings", step, after), func(t *testing.T) {
+				r := newRig(t, aWell)
+				set := aLoad.From + 600
+				r.clock = func(s float64) float64 {
+					if s >= set {
+						return step
+					}
+					return 0
+				}
+				killed := set + 10*float64(after)
+				r.run(0, killed)
+				r.kill(killed + 20)
+				r.run(killed+20, 6*tanktest.Hour)
+				want := labelOf(aWell, aLoad, aLoad)
+				want.start, want.end = want.start+step, want.end+step // by the clock as it was set: it is the right one now
+				r.matches(0.2, 90, want)
+			})
+		}
+	}
+}

@@ -91,6 +91,9 @@ func (u *update) levelReading(in Input) {
 	real, use, step := ts.clock.place(UnixSeconds(in.At), u.st.now, every, u.site.speed)
 	now := real * u.site.speed
 	u.clockMoved(i, ts, now, set+step, lost)
+	if real := u.st.now * u.site.speed; ts.clock.doubted(u.site.speed) && real-ts.stored.hintAt >= hintEvery {
+		ts.stored.hintAt, u.storeNow = real, true // a restart has to know that the clock may have been set
+	}
 	if use && in.Good && (!ts.seen || now > ts.last.t) {
 		u.cleanReading(i, ts, now, in.Value)
 	}

@@ -15,7 +15,6 @@ const (
 	blindLong    = 3600.0 // s of bad values alone, after which they are reported at once
 	smallEvery   = 86400.0
 	smallWorth   = 5.0        // bbl a day
-	stepWorth    = 30.0       // s of a clock's step that is worth an event
 	stepSmall    = 600.0      // s; smaller steps that come again and again, as of a clock that is set each hour, are reported once
 	neverSetStep = 6e8        // s, some twenty years; a clock that steps so far had begun in 1970
 	retimeLeast  = 60.0       // s; a smaller step of the clock leaves the times as they are

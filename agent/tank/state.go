@@ -71,7 +71,7 @@ func (s Site) restart(st *State, in Input, mono float64) {
 	c := st.source(in)
 	away := 0.0
 	if c.known {
-		away = UnixSeconds(in.At) - (c.offset + st.now)
+		away = UnixSeconds(in.At) - (c.likely() + st.now)
 	}
 	most := longestAway / s.speed
 	lost := !c.known || away < -clockSlack || away > most
