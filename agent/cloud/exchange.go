@@ -53,7 +53,7 @@ const bodyTime = 10 * time.Second
 
 // exchange makes one HTTP request with the given key and reads the answer within the limits.
 func (c *Client) exchange(ctx context.Context, r request, key keys.Secret) reply {
-	ctx, cancel := context.WithTimeout(ctx, c.timeLimit(r))
+	ctx, cancel := context.WithTimeout(ctx, c.timeLimit(r.op, len(r.body), r.attempt))
 	defer cancel()
 	var sent atomic.Bool
 	req, err := c.build(ctx, r, key, &sent)
@@ -172,12 +172,12 @@ func (b *sentBody) Close() error { return nil }
 
 // timeLimit is the configured limit and a second for each KB that is sent or may be fetched; a page comes at
 // 32 KB a second or is not worth waiting for. Each ambiguous attempt doubles it, up to a quarter of an hour.
-func (c *Client) timeLimit(r request) time.Duration {
-	limit := c.wire.RequestTimeout + time.Duration(len(r.body))*time.Second/1024
-	if r.op == QueryDevices || r.op == GetEvents {
+func (c *Client) timeLimit(op Operation, size, attempt int) time.Duration {
+	limit := c.wire.RequestTimeout + time.Duration(size)*time.Second/1024
+	if op == QueryDevices || op == GetEvents {
 		limit += pageLimit / (32 << 10) * time.Second
 	}
-	for range min(r.attempt, 10) {
+	for range min(attempt, 10) {
 		limit = min(2*limit, max(limit, 15*time.Minute))
 	}
 	return limit
@@ -185,11 +185,11 @@ func (c *Client) timeLimit(r request) time.Duration {
 
 // Longest is more time than a request of these records takes, with another key and a login on the way.
 func (c *Client) Longest(bodies [][]byte, attempt int) time.Duration {
-	r := request{attempt: attempt}
+	size := 0
 	for _, b := range bodies {
-		r.body = append(r.body, b...)
+		size += len(b)
 	}
-	return 4*c.timeLimit(r) + time.Minute
+	return 4*c.timeLimit(SaveRunTickets, size, attempt) + time.Minute
 }
 
 // readBody reads at most the operation's limit. More than that is an error only where the body matters. What is no page of

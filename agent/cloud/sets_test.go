@@ -35,6 +35,8 @@ func TestOneSetOfEachCode(t *testing.T) {
 		}{
 			{"an outage", backlog, []string{string(set(oil, "7", seven, "8", eight, "9", nine, "10", nine, "11", nine)), string(set(gas, "70", seven))}},
 			{"codes once each", backlog[:2], []string{string(backlog[0]), string(backlog[1])}},
+			{"in order in one zone", [][]byte{set(oil, "8", eight), set(oil, "9", nine, "10", nine), set(oil, "9", nine)}, []string{string(set(oil, "8", eight, "9", nine, "10", nine, "9", nine))}},
+			{"out of order in one zone", [][]byte{set(oil, "10", nine, "8", eight), set(oil, "9", nine)}, []string{string(set(oil, "8", eight, "10", nine, "9", nine))}},
 			{"one as a person wrote it", [][]byte{set(oil, "9", nine, "7", seven)}, []string{string(set(oil, "9", nine, "7", seven))}},
 			{"times that nobody can read", [][]byte{set(oil, "2", "noon"), set(oil, "1", seven)}, []string{string(set(oil, "2", "noon", "1", seven))}},
 			{"a code with quotes", [][]byte{set(`\"a\\\"`, "9", nine), set(`\"a\\\"`, "7", seven)}, []string{string(set(`\"a\\\"`, "7", seven, "9", nine))}},
@@ -50,6 +52,23 @@ func TestOneSetOfEachCode(t *testing.T) {
 			if c.name == "an outage" && a.Class != cloud.Stored {
 				t.Errorf("%s: %+v", op, a)
 			}
+		}
+	}
+}
+
+// TestCodeOfASet: it is what JSON says, or nothing.
+func TestCodeOfASet(t *testing.T) {
+	const at = "2026-11-01T02:10:00-06:00"
+	for body, want := range map[string]string{
+		string(set("Production Target Oil", "1", at)): "Production Target Oil",
+		string(set("Öl", "1", at, "2", at)):           "Öl",
+		string(set(`\"a`, "1", at)):                   "",
+		`{"ticketNumber":"7"}`:                        "",
+		`{"dataClassificationCode":"Oil"}`:            "",
+		"":                                            "",
+	} {
+		if code, ok := cloud.SetCode([]byte(body)); code != want || ok != (want != "") {
+			t.Errorf("%s: %q, %t; want %q", body, code, ok, want)
 		}
 	}
 }

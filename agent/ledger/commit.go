@@ -322,10 +322,10 @@ type txnRoom struct {
 	bodies  []byte
 }
 
-// Of it so much is kept: a batch may have many thousands.
+// Of it so much is kept: what MQTT commits at a time when messages come fast. A batch may have many thousands.
 const (
-	recordsKept = 256
-	bodiesKept  = 32 << 10
+	recordsKept = 1024
+	bodiesKept  = 128 << 10
 )
 
 // emptied is a slice without what is in it, for the next transaction.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gauger/agent/cloud"
 	"gauger/outbox"
 )
 
@@ -115,6 +116,11 @@ const mostRule = 46
 // RecordLabel is the few words by which a delivered record is found again: a ticket's number; an event's rule, start, object
 // and type of object with tabs between; a code.
 func RecordLabel(stream string, r outbox.Record) string {
+	if stream == TagValues || stream == Targets { // many, and of one form
+		if code, ok := cloud.SetCode(r.Body); ok {
+			return code
+		}
+	}
 	var b struct {
 		TicketNumber string `json:"ticketNumber"`
 		Code         string `json:"dataClassificationCode"`
