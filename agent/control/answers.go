@@ -168,7 +168,7 @@ func (s Status) readingAnswer() Answer {
 func (s Status) sendingAnswer() Answer {
 	seen := "the service has taken nothing yet"
 	if !s.Reached.IsZero() {
-		seen = "the service last answered " + Ago(s.Now, s.Reached)
+		seen = "the service last took something " + Ago(s.Now, s.Reached)
 	}
 	waiting := ledger.Plural(int(s.Waiting()), "record")
 	a := Answer{"sending", Well, "nothing waits, " + seen}

@@ -153,6 +153,9 @@ func (d *Server) audited(ctx context.Context, verb string, args json.RawMessage,
 	e := CallerOf(ctx).entry(verb)
 	e.Result = audit.Done
 	e.Record, e.Reason = aboutRequest(args, result)
+	if r, ok := result.(interface{ Refusal() string }); ok && err == nil && r.Refusal() != "" {
+		e.Result, e.Why = audit.Failed, r.Refusal()
+	}
 	if err != nil {
 		e.Result, e.Why = audit.Failed, err.Error()
 	}

@@ -59,8 +59,8 @@ func (d *connection) awaitDelivery(ctx context.Context, all []sentRecord, w wait
 	tick := time.NewTicker(deliveryPoll)
 	defer tick.Stop()
 	for next := 0; next < len(all); {
-		if err := d.locate(looking, &all[next]); err != nil && looking.Err() == nil {
-			return err
+		if err := d.locate(looking, &all[next]); err != nil && looking.Err() == nil && d.local != nil {
+			return err // a daemon may be changing its configuration, and is asked again
 		}
 		if all[next].State != "queued" {
 			next++
@@ -78,10 +78,13 @@ func (d *connection) awaitDelivery(ctx context.Context, all []sentRecord, w wait
 // checkOnce looks once more at those that are still open, and says what is known of why they wait.
 func (d *connection) checkOnce(ctx context.Context, open []sentRecord, heard *answerKeeper) error {
 	for i := range open {
-		if err := d.locate(context.WithoutCancel(ctx), &open[i]); err != nil {
+		err := d.locate(context.WithoutCancel(ctx), &open[i])
+		switch {
+		case err != nil && d.local != nil:
 			return err
-		}
-		if open[i].State == "queued" {
+		case err != nil:
+			open[i].Reason = "it is on disk, and gauger answers no more: " + err.Error()
+		case open[i].State == "queued":
 			open[i].Reason = heard.lastAnswer()
 		}
 	}

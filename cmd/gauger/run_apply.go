@@ -57,6 +57,9 @@ type (
 	}
 )
 
+// Refusal is why it was not loaded; empty: it was, or nobody wanted it.
+func (p applyPlan) Refusal() string { return strings.Join(p.Refused, "; ") }
+
 // offer lets people change the configuration. The lock is held.
 func (a *atWork) offer(d *daemon) {
 	d.server.Register("apply.show", control.Look, control.RequestOf(func(context.Context, control.None) (applyState, error) { return a.state(), nil }))

@@ -252,7 +252,11 @@ func (o *ticketsRejectOptions) run(ctx context.Context, c *call, args []string) 
 		if c.json() {
 			return printJSON(c.out, map[string]string{"number": number, "state": "rejected"})
 		}
-		if _, err = fmt.Fprintf(c.out, "rejected: %s\n", number); err != nil || !o.left {
+		state := "rejected"
+		if o.left {
+			state = "void"
+		}
+		if _, err = fmt.Fprintf(c.out, "%s: %s\n", state, number); err != nil || !o.left {
 			return err
 		}
 		return voidedText(c, number)
