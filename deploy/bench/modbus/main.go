@@ -5,7 +5,7 @@
 //
 // poller.go is the load and run.go one measurement of it, by processes of their own (child.go): station.go and slave.go are the
 // field, wire.go its serial line, tally.go counts requests and usage.go what the machine spent; floor.go is the least program. The
-// rows: daemon.go, recorded.go, throughput.go, dead.go, bus.go, plans.go, flash.go. table.go prints them.
+// rows: daemon.go, recorded.go, throughput.go, dead.go, bus.go, slowcard.go, plans.go, flash.go. table.go prints them.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 )
 
 func main() {
-	gauger := flag.String("gauger", "bin/gauger", "the program that rows 3 and 4 measure")
+	gauger := flag.String("gauger", "bin/gauger", "the program that is measured as a whole")
 	rows := flag.String("rows", "", "the rows to measure, such as 6,8; default: all")
 	telegraf := flag.String("telegraf", "", "a minimal Telegraf for row 3 to measure beside; empty: none")
 	table := flag.Bool("tab", false, "print the rows with tabs between, for a program to read")
@@ -65,6 +65,7 @@ var sections = []section{
 	{"6", func(programs) ([]finding, error) { return measureThroughput() }},
 	{"7", func(programs) ([]finding, error) { return measureDead() }},
 	{"8", func(programs) ([]finding, error) { return measureBackToBack() }},
+	{"8", func(p programs) ([]finding, error) { return measureSlowCard(p.gauger) }},
 	{"9", func(programs) ([]finding, error) { return measureIntervals() }},
 	{"10", func(programs) ([]finding, error) { return measurePlans() }},
 	{"17", func(p programs) ([]finding, error) { return measureFlash(p.gauger) }},
