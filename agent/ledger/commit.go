@@ -225,15 +225,15 @@ func (tx *txn) takeLingering() bool {
 // rememberEvery: that offered values were sent is stored so often.
 const rememberEvery = 10 * time.Minute
 
-// offer lets the outbox send what lingers before it is stored, and reports whether nothing lingers any more. Until it is stored that
-// these values were sent, a kill can have a second reading of one interval sent: only of values of at least one a minute.
+// offer lets the outbox send what lingers before it is stored, and reports whether nothing is left to be stored. Until it is stored
+// that these values were sent, a kill can have a second reading of one interval sent: only of values of at least one a minute.
 func (l *Ledger) offer() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.publishCommitted()
 	w := l.state.lingering
 	seldom := func(i int) bool { return l.site.Values[i].Every > changeEvery }
-	if len(w.records) == 0 || len(l.staged) > 0 || time.Since(w.storedAt) >= rememberEvery || slices.ContainsFunc(w.values, seldom) {
+	if len(w.records) == 0 || len(l.staged) > 0 || slices.ContainsFunc(w.values, seldom) {
 		return false // what is staged may be taken back, and what lingered before it would linger again
 	}
 	by, taken := map[string][]outbox.Record{}, map[string]bool{}
@@ -252,7 +252,7 @@ func (l *Ledger) offer() bool {
 		}
 	}
 	l.state.lingering = left
-	return len(left.records) == 0
+	return len(left.records) == 0 && time.Since(w.storedAt) < rememberEvery
 }
 
 // joined are the records that linger, one for each value: so it is put, deleted and receipted once.
@@ -281,7 +281,8 @@ func (w lingering) joined() []stagedRecord {
 // Lingering tells that values have begun to linger: Flush is wanted after Site.Linger.
 func (l *Ledger) Lingering() <-chan struct{} { return l.lingers }
 
-// Flush ends the wait of the values that linger: they are offered or stored.
+// Flush ends the wait of the values that linger: they are offered or stored. That they were sent goes with the counts of what was
+// offered before.
 func (l *Ledger) Flush() error {
 	if l.offer() {
 		return nil

@@ -1,7 +1,9 @@
 package ledger
 
 import (
+	"context"
 	"os"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -199,6 +201,39 @@ func TestPolledValuesLinger(t *testing.T) {
 			})
 		})
 	}
+}
+
+// That a value was sent which the service took before it was stored is stored every ten minutes, and no record with it.
+func TestThatWhatWasOfferedIsSentIsStoredWithoutIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := benchOfLingering(t)
+		ctx, stop := context.WithCancel(t.Context())
+		ended, service := make(chan error), &taker{}
+		go func() { ended <- b.box.Drain(ctx, TagValues, service) }()
+		known, stored := "", 0
+		for n := range 42 {
+			b.emit("oil", float64(n), polled)
+			pass(30 * time.Second)
+			b.must(b.Flush())
+			last, err := b.box.Get(valueKey + b.site.Values[0].key())
+			b.must(err)
+			if now := string(last); now != known {
+				known, stored = now, stored+1
+			}
+		}
+		pass(time.Second)
+		stop()
+		b.must(<-ended)
+		if want := make([]uint64, 42); !slices.Equal(service.numbers, want) {
+			t.Errorf("records went with the numbers %v: some were stored first", service.numbers)
+		}
+		if stored != 3 {
+			t.Errorf("that they were sent is stored %d times in 21 minutes, want 3", stored)
+		}
+		if c := b.box.Counts()[TagValues]; c.Accepted != 42 || c.Delivered != 42 {
+			t.Errorf("%+v", c)
+		}
+	})
 }
 
 // So long after a start as values linger nothing does: whoever has just started the program sees its first values arrive.

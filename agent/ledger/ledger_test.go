@@ -58,7 +58,7 @@ func (b *bench) open() {
 	b.t.Helper()
 	var err error
 	b.box, err = outbox.Open(b.path, outbox.Options{MaxBytes: 16 << 20, Label: RecordLabel, Streams: []outbox.Stream{
-		{Name: Tickets, Journal: true}, {Name: Events}, {Name: TagValues}, {Name: Targets}, {Name: Memos}, {Name: Refused, Held: true},
+		{Name: Tickets, Journal: true}, {Name: Events}, {Name: TagValues, Linger: b.site.Linger}, {Name: Targets}, {Name: Memos}, {Name: Refused, Held: true},
 	}})
 	if err != nil {
 		b.t.Fatal(err)

@@ -292,16 +292,19 @@ func TestATicketThatHasLeftIsReplacedOrVoided(t *testing.T) {
 func (b *bench) deliver() {
 	ctx, cancel := context.WithCancel(b.t.Context())
 	ended := make(chan error)
-	go func() { ended <- b.box.Drain(ctx, Tickets, taker{}) }()
+	go func() { ended <- b.box.Drain(ctx, Tickets, &taker{}) }()
 	pass(time.Minute)
 	cancel()
 	b.must(<-ended)
 }
 
 // taker is a service that takes everything.
-type taker struct{}
+type taker struct{ numbers []uint64 } // that the records had when they were sent; 0: it was not stored
 
 // Send implements outbox.Sender.
-func (taker) Send(_ context.Context, _ string, batch []outbox.Record) []outbox.Answer {
+func (s *taker) Send(_ context.Context, _ string, batch []outbox.Record) []outbox.Answer {
+	for _, r := range batch {
+		s.numbers = append(s.numbers, r.Seq)
+	}
 	return slices.Repeat([]outbox.Answer{{Class: outbox.Stored, Status: 200}}, len(batch))
 }
