@@ -82,8 +82,9 @@ var houseRooms = map[string]houseRoom{
 	"collectors/modbus/share":      {may: "collectors collectors/modbus/line collectors/doors", tests: "collectors/collectorstest collectors/modbus/linetest", why: "hands out answers; who got them, and when, is the poller's"},
 	"collectors/modbus/linetest":   {may: "collectors/modbus/modbustest", why: "a witness of a line must share no code with it"},
 	"collectors/modbus/line":       {may: "collectors", tests: "collectors/modbus/linetest collectors/modbus/modbustest collectors/registers", why: "requests and answers; it knows of no point, device or poll"},
-	"deploy/bench/modbus":          {may: "collectors collectors/modbus collectors/modbus/line collectors/modbus/modbustest", why: "measures, and never ships"},
-	"deploy/bench/mqtt":            {why: "measures, and never ships"},
+	"deploy/bench/machine":         {why: "what was written and how much was free, for every bench; it must know none of what is measured"},
+	"deploy/bench/modbus":          {may: "collectors collectors/modbus collectors/modbus/line collectors/modbus/modbustest deploy/bench/machine", why: "measures, and never ships"},
+	"deploy/bench/mqtt":            {may: "deploy/bench/machine", why: "measures, and never ships"},
 	"deploy/bench/sites":           {may: "collectors/sim/sites agent/tank", tests: "deploy/proof", why: "judges the program by what it writes, and calibrates the error that the detector claims; never ships"},
 	"agent/cloud/keys":             {may: "outbox/disk", tests: "agent/cloud agent/cloud/cloudtest deploy/proof outbox/outboxtest", why: "which key goes with a request; it knows of the service that it renews and logs in"},
 	"agent/cloud/cloudtest":        {why: "judges agent/cloud with types of its own, so that a misspelt field there fails here"},
@@ -92,7 +93,7 @@ var houseRooms = map[string]houseRoom{
 	"outbox/preflight":             {may: "outbox outbox/receipts", why: "has the file examined by a child before it is opened"},
 	"outbox/receipts":              {may: "outbox/disk", why: "what was delivered, and when; it knows no queue"},
 	"outbox/outboxtest":            {may: "outbox", why: "a model to compare the outbox with"},
-	"deploy/bench/outbox":          {may: "outbox agent agent/ledger agent/cloud agent/cloud/keys agent/cloud/cloudtest", why: "measures beside other stores, in a module of its own, and never ships"},
+	"deploy/bench/outbox":          {may: "outbox agent agent/ledger agent/cloud agent/cloud/keys agent/cloud/cloudtest deploy/bench/machine", why: "measures beside other stores, in a module of its own, and never ships"},
 	"deploy/sbom":                  {why: "reads what Go says of a built program; it must know none of ours"},
 	"deploy/proof":                 {why: "which stretch of a long proof is run; for tests of every room"},
 	"agent/eventrules":             {why: "names that people at the service filter by; constants and nothing else"},
@@ -125,7 +126,7 @@ var houseFences = []houseFence{
 	{"github.com/rogpeppe/go-internal", houseTests, "a test's tool"},
 	{"github.com/prometheus", houseTests, "judges the metrics; as their writer it was 2 MB of program"},
 	{"golang.org/x/crypto", "agent/fleet", "a hash that the standard library has not; keys and certificates are Go's own"},
-	{"golang.org/x/sys", "collectors/modbus/line collectors/modbus/modbustest deploy/bench/modbus collectors/host outbox outbox/disk outbox/outboxtest deploy/bench/outbox agent agent/console cmd/gauger", "system calls; never where money is decided"},
+	{"golang.org/x/sys", "collectors/modbus/line collectors/modbus/modbustest deploy/bench/machine deploy/bench/modbus collectors/host outbox outbox/disk outbox/outboxtest deploy/bench/outbox agent agent/console cmd/gauger", "system calls; never where money is decided"},
 }
 
 var (

@@ -9,19 +9,22 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"gauger/deploy/bench/machine"
 )
 
 // The site of row 17: so many values of one device, all polled and sent every flashEvery.
 const (
 	flashValues = 20
 	flashEvery  = 10 * time.Second
-	flashWindow = 5 * time.Minute // within which counts and receipts are stored once
+	flashSettle = 2 * time.Minute // so long after its start a program writes what every start has to
+	flashBytes  = 128 << 20       // of the file system
 )
 
 // measureFlash is row 17's values: what the whole program has written in a day, by default and with the longest linger, both measured
-// at once, since it takes minutes. (Quiet sites are played by a test,
-// in virtual time, and garbage by mqttbench.)
-func measureFlash(gauger string) ([]finding, error) {
+// at once, since it takes minutes: in five counts and receipts are stored once, in ten what was sent, too. (Quiet sites are played by
+// a test, in virtual time, and garbage by mqttbench.)
+func measureFlash(gauger string, window time.Duration) ([]finding, error) {
 	sites := []struct {
 		what, linger string
 		most         float64 // MB
@@ -30,7 +33,7 @@ func measureFlash(gauger string) ([]finding, error) {
 	}{{what: "by default", most: 150}, {what: "linger: 30s", linger: ", linger: 30s", most: 50}}
 	var wg sync.WaitGroup
 	for i := range sites {
-		wg.Go(func() { sites[i].day, sites[i].err = runFlash(gauger, sites[i].linger) })
+		wg.Go(func() { sites[i].day, sites[i].err = runFlash(gauger, sites[i].linger, window) })
 	}
 	wg.Wait()
 	var all []finding
@@ -46,13 +49,14 @@ func measureFlash(gauger string) ([]finding, error) {
 	return all, nil
 }
 
-// runFlash measures it in a folder on the disk, since nothing counts what is written to one in memory.
-func runFlash(gauger, linger string) (day float64, err error) {
-	dir, err := os.MkdirTemp("/var/tmp", "modbusbench")
+// runFlash measures it on a disk of its own, or else in a folder on the disk, since nothing counts what is written to one in memory.
+func runFlash(gauger, linger string, length time.Duration) (day float64, err error) {
+	disk, err := machine.OpenDisk("/var/tmp", flashBytes)
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, disk.Close()) }()
+	dir := disk.Dir
 	var addresses []string
 	field, err := spawn(launch{}, "slave", []stationSpec{{Copies: 1, Every: flashEvery}}, &addresses)
 	if err != nil {
@@ -84,20 +88,12 @@ func runFlash(gauger, linger string) (day float64, err error) {
 	case <-time.After(4 * flashEvery):
 		return 0, fmt.Errorf("no value came to the service; gauger says: %s", lastLines(filepath.Join(dir, "log")))
 	}
-	time.Sleep(3 * flashEvery) // what the start has to write
-	before, began := writeBytes(d.cmd.Process.Pid), time.Now()
-	time.Sleep(flashWindow)
-	return float64(writeBytes(d.cmd.Process.Pid)-before) / time.Since(began).Hours() * 24 / 1e6, nil
-}
-
-// writeBytes are the bytes that a process has had written to disks.
-func writeBytes(pid int) int64 {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
+	time.Sleep(flashSettle)
+	before, err := machine.Written(disk.Device, strconv.Itoa(d.cmd.Process.Pid))
 	if err != nil {
-		return 0
+		return 0, err
 	}
-	_, after, _ := strings.Cut(string(b), "\nwrite_bytes: ")
-	line, _, _ := strings.Cut(after, "\n")
-	n, _ := strconv.ParseInt(line, 10, 64) // none counts as 0
-	return n
+	time.Sleep(length)
+	after, err := machine.Written(disk.Device, strconv.Itoa(d.cmd.Process.Pid))
+	return float64(after-before) / length.Hours() * 24 / 1e6, err
 }

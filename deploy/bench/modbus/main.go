@@ -16,12 +16,16 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
+
+	"gauger/deploy/bench/machine"
 )
 
 func main() {
 	gauger := flag.String("gauger", "bin/gauger", "the program that is measured as a whole")
 	rows := flag.String("rows", "", "the rows to measure, such as 6,8; default: all")
 	telegraf := flag.String("telegraf", "", "a minimal Telegraf for row 3 to measure beside; empty: none")
+	flash := flag.Duration("flash", 10*time.Minute, "how long row 17 looks at what is written")
 	table := flag.Bool("tab", false, "print the rows with tabs between, for a program to read")
 	role := flag.String("role", "", "what this process does for another one of the benchmark: slave, collector, floor")
 	flag.Parse()
@@ -29,7 +33,7 @@ func main() {
 	if *role != "" {
 		err = play(*role)
 	} else {
-		err = bench(programs{*gauger, *telegraf}, *rows, *table)
+		err = bench(programs{*gauger, *telegraf, *flash}, *rows, *table)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "modbusbench:", err)
@@ -50,8 +54,11 @@ func play(role string) error {
 	return fmt.Errorf("unknown role %q", role)
 }
 
-// programs are those that are measured as a whole.
-type programs struct{ gauger, telegraf string }
+// programs are those that are measured as a whole, and for how long row 17 does it.
+type programs struct {
+	gauger, telegraf string
+	flash            time.Duration
+}
 
 // section measures the rows that go together.
 type section struct {
@@ -68,7 +75,7 @@ var sections = []section{
 	{"8", func(p programs) ([]finding, error) { return measureSlowCard(p.gauger) }},
 	{"9", func(programs) ([]finding, error) { return measureIntervals() }},
 	{"10", func(programs) ([]finding, error) { return measurePlans() }},
-	{"17", func(p programs) ([]finding, error) { return measureFlash(p.gauger) }},
+	{"17", func(p programs) ([]finding, error) { return measureFlash(p.gauger, p.flash) }},
 }
 
 // errUnmet ends the program with status 1 after the whole table.
@@ -79,7 +86,7 @@ func bench(p programs, rows string, tabs bool) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s %s/%s, %d cores, load average %s at the start\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), machineLoad())
+	fmt.Printf("%s %s/%s, %d cores, load average %s at the start\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), machine.Load())
 	if !ahead() {
 		fmt.Println("other work on this machine disturbs what follows: chrt -f is not permitted here")
 	}
@@ -101,7 +108,7 @@ func bench(p programs, rows string, tabs bool) error {
 	} else if err := printTable(os.Stdout, all); err != nil {
 		return err
 	}
-	fmt.Printf("load average %s at the end\n", machineLoad())
+	fmt.Printf("load average %s at the end\n", machine.Load())
 	if slices.ContainsFunc(all, finding.unmet) {
 		return errUnmet
 	}

@@ -83,13 +83,3 @@ func (u usage) since(before usage) usage {
 	u.Wait -= before.Wait
 	return u
 }
-
-// machineLoad is the load average of the last minute, and how much of a core was free is for the reader to judge.
-func machineLoad() string {
-	b, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return "unknown"
-	}
-	first, _, _ := strings.Cut(string(b), " ")
-	return first
-}

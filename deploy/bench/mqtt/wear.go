@@ -16,6 +16,8 @@ import (
 	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
+
+	"gauger/deploy/bench/machine"
 )
 
 // wearRates are the messages a second that cannot be decoded, beginning with none; to each comes one good reading a second of another device, through
@@ -96,11 +98,11 @@ func wearRound(gauger, dir string, rate, seconds int, alone bool) (line string, 
 	burst, goodReading := int64(0), publishGood
 	if alone {
 		goodReading = nil
-		before := writeBytes(daemon.Process.Pid)
+		before := writtenBy(daemon)
 		babble(m, rate, time.Duration(seconds)*time.Second, nil)
-		burst = writeBytes(daemon.Process.Pid) - before
+		burst = writtenBy(daemon) - before
 	}
-	written, sectors := writeBytes(daemon.Process.Pid), deviceKB(dir)
+	written, sectors := writtenBy(daemon), deviceKB(dir)
 	began := time.Now()
 	sent := babble(m, rate, time.Duration(seconds)*time.Second, goodReading)
 	took := time.Since(began)
@@ -111,7 +113,7 @@ func wearRound(gauger, dir string, rate, seconds int, alone bool) (line string, 
 	}
 	time.Sleep(5 * time.Second) // the kernel's own delay for what is not synced
 	syscall.Sync()
-	written, sectors = writeBytes(daemon.Process.Pid)-written, deviceKB(dir)-sectors
+	written, sectors = writtenBy(daemon)-written, deviceKB(dir)-sectors
 	kept := metric(status, `gauger_records_accepted_total{stream="refused"}`)
 	day = (float64(burst) + float64(written)/took.Hours()*24) / 1e6
 	return fmt.Sprintf("%10d  %d  %d  %d  %d  %.0f B  %.2f  %d  %d, %d, %d", rate, sent, kept, sent-kept, written, float64(written)/float64(sent),
@@ -163,15 +165,9 @@ func babble(m paho.Client, rate int, lasts time.Duration, goodReading func()) (s
 	return sent
 }
 
-// writeBytes are the bytes that a process has had written to a disk.
-func writeBytes(pid int) int64 {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
-	if err != nil {
-		return 0
-	}
-	_, after, _ := strings.Cut(string(b), "\nwrite_bytes: ")
-	line, _, _ := strings.Cut(after, "\n")
-	n, _ := strconv.ParseInt(line, 10, 64) // none counts as 0
+// writtenBy is what the program has had written to disks; 0 where the system does not tell.
+func writtenBy(program *exec.Cmd) int64 {
+	n, _ := machine.WrittenBy(strconv.Itoa(program.Process.Pid)) // else it counts as 0
 	return n
 }
 
@@ -181,13 +177,8 @@ func deviceKB(dir string) int64 {
 	if syscall.Stat(dir, &at) != nil {
 		return 0
 	}
-	b, err := os.ReadFile(fmt.Sprintf("/sys/dev/block/%d:%d/stat", at.Dev>>8&0xfff, at.Dev&0xff)) // for the first 256 of a kind
-	fields := strings.Fields(string(b))
-	if err != nil || len(fields) < 7 {
-		return 0
-	}
-	sectors, _ := strconv.ParseInt(fields[6], 10, 64) // none counts as 0
-	return sectors / 2
+	n, _ := machine.WrittenTo(fmt.Sprintf("/sys/dev/block/%d:%d", at.Dev>>8&0xfff, at.Dev&0xff)) // for the first 256 of a kind
+	return n / 1024
 }
 
 // wearYAML is a site with one device whose messages have nothing at the path, and another that is well.

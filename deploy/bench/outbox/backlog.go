@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"gauger/deploy/bench/machine"
 )
 
 const (
@@ -19,18 +21,18 @@ const (
 // measureBacklog is the rows 2, 13, 14 and 15: what a record writes in the field, before and after a million came and
 // went; and what the million costs meanwhile. The other stores get a tenth of it: some of them take very long.
 func measureBacklog(r run) (found []finding, err error) {
-	d, err := openDisk(r)
+	d, err := machine.OpenDisk(r.dir, diskBytes)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, d.close()) }()
+	defer func() { err = errors.Join(err, d.Close()) }()
 	fmt.Printf("\nfield: one record a second, drained every 10 s: %v\n", d)
 	for _, c := range contenders {
 		n := r.size(1_000_000)
 		if c.name != "gauger" {
 			n = r.size(100_000)
 		}
-		b, err := d.backlog(c.name, n)
+		b, err := measureStore(d, c.name, n)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -73,13 +75,14 @@ func (b backlog) judge(n int) []finding {
 	}
 }
 
-func (d *disk) backlog(name string, n int) (b backlog, err error) {
-	dir, err := os.MkdirTemp(d.dir, "store")
+// measureStore takes the figures of one store.
+func measureStore(d *machine.Disk, name string, n int) (b backlog, err error) {
+	dir, err := os.MkdirTemp(d.Dir, "store")
 	if err != nil {
 		return b, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	field := func(to *float64) error { return scan(to)(child("field", name, dir, d.device)) }
+	field := func(to *float64) error { return scan(to)(child("field", name, dir, d.Device)) }
 	if err := field(&b.before); err != nil {
 		return b, err
 	}
@@ -124,7 +127,7 @@ func beField(name, dir, device string) error {
 				}
 				next++
 				if i%(fieldBatch/2) == 0 {
-					if err := syncAll(dir); err != nil {
+					if err := machine.SyncAll(dir); err != nil {
 						return err
 					}
 				}
@@ -133,19 +136,19 @@ func beField(name, dir, device string) error {
 				return err
 			}
 		}
-		return syncAll(dir)
+		return machine.SyncAll(dir)
 	}
 	if err := rounds(10); err != nil { // what the first records cost is not the field
 		return err
 	}
-	before, err := writtenBytes(device)
+	before, err := machine.Written(device, "self")
 	if err != nil {
 		return err
 	}
 	if err := rounds(fieldRecords / fieldBatch); err != nil {
 		return err
 	}
-	after, err := writtenBytes(device)
+	after, err := machine.Written(device, "self")
 	fmt.Println(float64(after-before) / fieldRecords)
 	return errors.Join(err, s.close())
 }
@@ -159,7 +162,7 @@ func beFill(name, dir string, n int) error {
 	anon := int64(0)
 	for at := 0; at < n; at += 1000 {
 		if at == min(100_000, n-1000) {
-			if anon, err = procField("/proc/self/status", "RssAnon:"); err != nil {
+			if anon, err = machine.Field("/proc/self/status", "RssAnon:"); err != nil {
 				return err
 			}
 		}
@@ -178,7 +181,7 @@ func beFill(name, dir string, n int) error {
 // beReopen measures the open and the first batch, and then drains n records.
 func beReopen(name, dir string, n int) error {
 	debug.FreeOSMemory()
-	before, err := procField("/proc/self/status", "VmRSS:")
+	before, err := machine.Field("/proc/self/status", "VmRSS:")
 	if err != nil {
 		return err
 	}
@@ -191,7 +194,7 @@ func beReopen(name, dir string, n int) error {
 		return err
 	}
 	opened := time.Since(start)
-	after, err := procField("/proc/self/status", "VmRSS:")
+	after, err := machine.Field("/proc/self/status", "VmRSS:")
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"gauger/deploy/bench/machine"
 )
 
 func main() {
@@ -66,7 +68,7 @@ var errUnmet = errors.New("not every goal was met")
 func bench(r run, rows string) error {
 	var all []finding
 	fmt.Printf("%s %s/%s, %d cores, load average %s; %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH,
-		runtime.NumCPU(), machineLoad(), r.dir)
+		runtime.NumCPU(), machine.Load(), r.dir)
 	for _, s := range sections {
 		if rows != "" && !slices.ContainsFunc(strings.Split(rows, ","), func(row string) bool {
 			return slices.Contains(strings.Split(s.rows, ","), strings.TrimSpace(row))
@@ -85,13 +87,4 @@ func bench(r run, rows string) error {
 		return errUnmet
 	}
 	return nil
-}
-
-func machineLoad() string {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return "unknown"
-	}
-	first, _, _ := strings.Cut(string(text), " ")
-	return first
 }
