@@ -115,7 +115,7 @@ func pump(l net.Listener, n, window int) {
 	}
 	sub := p.(*packets.SubscribePacket)
 	_, _ = conn.Write([]byte{0x90, 3, byte(sub.MessageID >> 8), byte(sub.MessageID), 1})
-	raw := message("field/tk1", 1, []byte(sample(120.25, noon)))
+	raw := encoded("field/tk1", 1, []byte(sample(120.25, noon)))
 	id := 2 + 2 + len("field/tk1")
 	clock := bytes.Index(raw, fmt.Appendf(nil, "%d", noon.UnixMilli()))
 	out := bufio.NewWriter(conn)

@@ -12,16 +12,11 @@ import (
 	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
-	"github.com/eclipse/paho.mqtt.golang/packets"
 
 	"gauger/collectors/mqtt/sparkplug"
 )
 
 const (
-	// keepAlive and pingTimeout find a dead link, and grace after them it is told of: 55 s, since the library looks every
-	// five. On a cellular link, shorter intervals cost money.
-	keepAlive   = 30 * time.Second
-	pingTimeout = 15 * time.Second
 	// answerTimeout bounds the broker's answer to a subscription.
 	answerTimeout = 20 * time.Second
 	// backlogGap is the silence after which what a broker had kept for us is taken to be through, and backlogLimit
@@ -36,11 +31,6 @@ const (
 	// topicsPerPacket bounds the topics of one subscription packet.
 	topicsPerPacket = 64
 )
-
-// pahoPingError stands in the library's error when a ping has found no answer; errSilent takes its place.
-const pahoPingError = "pingresp not received"
-
-var errSilent = fmt.Errorf("it has not answered for %s; the link swallows what is sent, or the broker hangs", pingTimeout)
 
 // connackReasons says what to do about a broker's answer to a connection, by its code (MQTT 3.1.1, table 3.1).
 var connackReasons = map[byte]string{
@@ -64,7 +54,7 @@ type connection struct {
 	begunAt    time.Time
 	releaseCtx func() bool // ends the tie between ctx and the network connection
 
-	// Only receive, which the library calls for one message at a time, uses these.
+	// Only receive, which is called for one message at a time, uses these.
 	unaskedInRow int  // messages in a row that came with nothing open, and later than an answer takes
 	backlogOver  bool // what the broker had kept is through
 }
@@ -74,12 +64,8 @@ func connect(ctx context.Context, s *settings, q *queue, broker *url.URL) (*conn
 	c := &connection{settings: s, queue: q, broker: broker, lost: make(chan error, 1), begunAt: time.Now()}
 	o := paho.NewClientOptions().AddBroker(broker.String()).SetClientID(s.client).SetCleanSession(s.clean)
 	o.SetProtocolVersion(4).SetAutoReconnect(false).SetConnectRetry(false)
-	o.SetKeepAlive(keepAlive).SetPingTimeout(pingTimeout).SetWriteTimeout(writeTimeout).SetConnectTimeout(dialTimeout)
-	// In order, because readings without a time of their own would otherwise overtake each other. The handler only
-	// puts into the queue and leaves when the connection closes, so nothing else can hold up the reader.
-	o.SetOrderMatters(true).SetAutoAckDisabled(true).SetDefaultPublishHandler(c.receive)
+	o.SetKeepAlive(0).SetWriteTimeout(writeTimeout).SetConnectTimeout(dialTimeout) // packetConn keeps it alive, and takes the messages
 	o.SetConnectionLostHandler(func(_ paho.Client, err error) { c.lost <- err })
-	o.SetStore(outgoingStore{paho.NewMemoryStore()})
 	o.SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) { return c.openNetwork(ctx) })
 	if s.presence.topic != "" {
 		will := s.presence.message(false, c.begunAt)
@@ -105,17 +91,6 @@ func connect(ctx context.Context, s *settings, q *queue, broker *url.URL) (*conn
 	return c, nil
 }
 
-// outgoingStore keeps nothing of what comes. The library would keep each message of quality 2, which nobody has asked for, until
-// the broker sends the second half of its delivery: of a broker that never does, 65535 of them.
-type outgoingStore struct{ *paho.MemoryStore }
-
-// Put implements paho.Store; the library's keys tell what comes (i.) from what goes (o.).
-func (s outgoingStore) Put(key string, m packets.ControlPacket) {
-	if strings.HasPrefix(key, "o.") {
-		s.MemoryStore.Put(key, m)
-	}
-}
-
 // openNetwork makes the network connection, and ties it to ctx until the broker has answered.
 func (c *connection) openNetwork(ctx context.Context) (net.Conn, error) {
 	conn, err := c.settings.dialBroker(ctx, c.broker)
@@ -123,7 +98,7 @@ func (c *connection) openNetwork(ctx context.Context) (net.Conn, error) {
 		c.dialErr = err
 		return nil, err
 	}
-	c.conn = newPacketConn(conn, c.settings.limit)
+	c.conn = newPacketConn(conn, c.settings.limit, c.receive)
 	c.conn.begunAt = c.begunAt
 	c.releaseCtx = context.AfterFunc(ctx, func() { _ = c.conn.Close() }) // the error of an interrupted attempt says nothing
 	return c.conn, nil
@@ -155,12 +130,13 @@ func (c *connection) close() {
 	_ = c.conn.Close() // mostly closed already; nothing depends on how it ends
 }
 
-// receive puts a message into the queue. The library calls it in the order of arrival.
-func (c *connection) receive(_ paho.Client, m paho.Message) {
-	now := time.Now()
-	waited := c.fromBacklog(now) || m.Duplicate()
-	// A message that finds no room before the connection closes is not acknowledged, and so comes again.
-	c.queue.put(arrival{Message: m, conn: c.conn, at: now, waited: waited, sentLen: c.conn.sentLength(m)}, c.conn.closed)
+// receive puts a message into the queue, and waits for room: so the network pushes back on the broker.
+func (c *connection) receive(m *message, at time.Time, sentLen int) error {
+	waited := c.fromBacklog(at) || m.Duplicate()
+	if !c.queue.put(arrival{Message: m, conn: c.conn, at: at, waited: waited, sentLen: sentLen}, c.conn.closed) {
+		return net.ErrClosed // it is not acknowledged, and so comes again
+	}
+	return nil
 }
 
 // fromBacklog tells whether a message that arrives now may have waited at the broker while we were away. The protocol

@@ -37,7 +37,7 @@ func (k keeper) play(s *script) {
 	next := func(n int) {
 		for ; n > 0 && sent < k.kept; n-- {
 			sent++
-			s.send(message("field/tk1", uint16(sent), []byte(fmt.Sprint(sent)))...)
+			s.send(encoded("field/tk1", uint16(sent), []byte(fmt.Sprint(sent)))...)
 		}
 	}
 	next(k.window)
@@ -69,7 +69,7 @@ func (k keeper) play(s *script) {
 		case <-beat.C:
 			if sent < k.kept+k.live {
 				sent++
-				s.send(message("field/tk1", uint16(sent), []byte(fmt.Sprint(sent)))...)
+				s.send(encoded("field/tk1", uint16(sent), []byte(fmt.Sprint(sent)))...)
 				beat.Reset(k.every)
 			}
 		}

@@ -129,14 +129,15 @@ func FuzzWebsocket(f *testing.F) {
 		if err != nil {
 			return
 		}
-		g := newPacketConn(conn, minPacket)
-		for {
-			p, err := packets.ReadPacket(g)
-			if err != nil {
-				return
+		g := newPacketConn(conn, minPacket, func(m *message, _ time.Time, _ int) error {
+			if len(m.payload) > minPacket {
+				t.Fatalf("a payload of %d bytes passed the limit of %d", len(m.payload), minPacket)
 			}
-			if pub, is := p.(*packets.PublishPacket); is && len(pub.Payload) > minPacket {
-				t.Fatalf("a payload of %d bytes passed the limit of %d", len(pub.Payload), minPacket)
+			return nil
+		})
+		for {
+			if _, err := packets.ReadPacket(g); err != nil {
+				return
 			}
 		}
 	})

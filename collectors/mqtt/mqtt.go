@@ -2,7 +2,8 @@
 // however many devices and points it serves; a message is acknowledged only after what it changed is on disk, and
 // what a broker sends twice counts once.
 //
-// A message goes from packet_conn.go (whole packets, of bounded size) through connection.go and queue.go to commit.go, where
+// A message goes from packet_conn.go (whole packets, of bounded size; message.go takes the messages out, keep_alive.go pings) through
+// connection.go and queue.go to commit.go, where
 // one goroutine decodes it (decode.go, for Sparkplug sp_message.go), hands it over (deliver.go), unless it came before
 // (duplicates.go), and acknowledges it. A point (point.go) reads its value with payload.go: path.go (over the text, by
 // jsontext.go), number.go, registers.go for the value, device_zone.go for its time; template.go finds the points of a topic (topic.go). session.go keeps the

@@ -2,24 +2,23 @@ package mqtt
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"net"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	paho "github.com/eclipse/paho.mqtt.golang"
 )
 
-// The packets that packetConn looks into, by the first four bits of their first byte (MQTT 3.1.1, section 2.2.1).
+// The packets that packetConn knows, by the first four bits of their first byte (MQTT 3.1.1, section 2.2.1).
 const (
 	connackPacket = 2
 	publishPacket = 3
 	pubackPacket  = 4
+	pubrecPacket  = 5
 	subackPacket  = 9
+	pingreqPacket = 12
 )
 
 const (
@@ -33,15 +32,19 @@ const (
 
 // packetConn is between the network and the MQTT client, which believes what a broker says: it allocates any length
 // that five bytes announce, and trips over a subscription's answer that is longer than the question. It passes
-// whole packets on as long as they are small. Of a larger message it passes the beginning, so that the message can
-// be kept and acknowledged; were the connection dropped instead, the broker would send the same message for ever.
+// whole packets on as long as they are small.
+//
+// Messages and their acknowledgements go past the client: there each costs five changes of goroutine and some twenty allocations. Of a
+// larger message only the beginning is taken, so that it can be kept and acknowledged; were the connection dropped instead, the broker
+// would send the same message for ever. Since the client hears and sends so little, packetConn keeps the connection alive (keep_alive.go).
 type packetConn struct {
 	net.Conn
 	reader   *bufio.Reader
 	limit    int
+	take     func(m *message, at time.Time, sentLen int) error // an error ends the connection
+	room     messageRoom
 	ready    []byte // the part of a packet that is ready to be read
 	bodyLeft int    // bytes of the same packet that follow from the network
-	skipLeft int    // bytes after that which are thrown away
 
 	topicsAsked    atomic.Int32 // topics in the latest subscription
 	sessionPresent bool         // the broker had a session for us; fixed, like since, before the first message is handed on
@@ -50,77 +53,98 @@ type packetConn struct {
 	connacked      bool         // the first packet has come
 
 	writing   sync.Mutex
-	heldAcks  []byte        // acknowledgements that wait for their group
-	acksDue   int           // acknowledgements that are still to come
+	outgoing  []byte        // acknowledgements that wait for their group, and what is being written
 	connectAt time.Time     // when the connection was asked for
 	roundTrip time.Duration // how long the broker took to answer that
 
 	mu          sync.Mutex
-	heardAt     time.Time      // when the latest packet came
-	unacked     int            // messages that were handed on and are not acknowledged
-	idleSince   time.Time      // since when none is; zero: since the broker's answer
-	truncated   map[uint16]int // true payload sizes of the messages that were cut, by packet id
-	protocolErr error          // what was wrong with a packet; the client only tells that the connection ended
+	life        life
+	unacked     int       // messages that were handed on and are not acknowledged
+	idleSince   time.Time // since when none is; zero: since the broker's answer
+	protocolErr error     // why we ended the connection; the client only tells that it ended
 
 	once   sync.Once
-	closed chan struct{}
+	closed chan struct{} // closed when it is, and when nothing can be read from it any more
 }
 
-func newPacketConn(conn net.Conn, limit int) *packetConn {
+// newPacketConn hands messages to take, in their order, from whoever reads.
+func newPacketConn(conn net.Conn, limit int, take func(m *message, at time.Time, sentLen int) error) *packetConn {
 	return &packetConn{
-		Conn: conn, reader: bufio.NewReaderSize(conn, 16<<10), limit: limit,
-		truncated: map[uint16]int{}, closed: make(chan struct{}),
+		Conn: conn, reader: bufio.NewReaderSize(conn, 16<<10), limit: limit, take: take, closed: make(chan struct{}),
 	}
 }
 
-// Read hands on the bytes of packets that have been found in order.
-func (g *packetConn) Read(p []byte) (int, error) {
-	for len(g.ready) == 0 && g.bodyLeft == 0 {
-		if err := g.nextPacket(); err != nil {
-			return 0, err
-		}
+// Read hands on the bytes of packets that have been found in order, but for messages.
+func (g *packetConn) Read(p []byte) (n int, err error) {
+	for len(g.ready) == 0 && g.bodyLeft == 0 && err == nil {
+		err = g.nextPacket()
 	}
-	if len(g.ready) > 0 {
-		n := copy(p, g.ready)
+	switch {
+	case err != nil:
+	case len(g.ready) > 0:
+		n = copy(p, g.ready)
 		g.ready = g.ready[n:]
+	default:
+		n, err = g.reader.Read(p[:min(len(p), g.bodyLeft)])
+		g.bodyLeft -= n
+	}
+	if err == nil {
 		return n, nil
 	}
-	n, err := g.reader.Read(p[:min(len(p), g.bodyLeft)])
-	g.bodyLeft -= n
-	return n, err
+	g.once.Do(func() { close(g.closed) })    // nobody needs to look after it any more
+	return n, cmp.Or(g.protocolError(), err) // of a connection that was closed on our side the client tells nobody
 }
 
-// Write sends one packet. Acknowledgements wait for the rest of their group and go out together: on a metered link
-// each in a packet of its own costs ten times its size. Whatever else is sent takes the waiting ones along.
+// Write sends one packet, and takes acknowledgements along that wait.
 func (g *packetConn) Write(p []byte) (int, error) {
 	g.writing.Lock()
 	defer g.writing.Unlock()
-	if len(p) == 4 && p[0]>>4 == pubackPacket && g.acksDue > 1 {
-		g.acksDue--
-		g.heldAcks = append(g.heldAcks, p...)
-		return len(p), nil
-	}
-	if g.acksDue = 0; g.connectAt.IsZero() {
+	begin := len(g.outgoing)
+	g.outgoing = append(g.outgoing, p...)
+	if g.connectAt.IsZero() {
 		g.connectAt = time.Now()
+		announceKeepAlive(g.outgoing[begin:])
 	}
-	g.heldAcks = append(g.heldAcks, p...)
-	// Without a limit of time a dead link would hold the writer for ever.
-	if err := g.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
-		return 0, err
-	}
-	_, err := g.Conn.Write(g.heldAcks)
-	g.heldAcks = g.heldAcks[:0]
-	if err != nil {
+	if err := g.flush(); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-// expectAcks says how many acknowledgements are about to be sent.
-func (g *packetConn) expectAcks(acknowledgements int) {
+// flush writes what waits. The lock for writing is held.
+func (g *packetConn) flush() error {
+	// Without a limit of time a dead link would hold the writer for ever.
+	if err := g.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+		return err
+	}
+	_, err := g.Conn.Write(g.outgoing)
+	g.outgoing = g.outgoing[:0]
+	g.noteSent()
+	return err
+}
+
+// holdAck keeps an acknowledgement for its group.
+func (g *packetConn) holdAck(kind byte, id uint16) {
 	g.writing.Lock()
 	defer g.writing.Unlock()
-	g.acksDue += acknowledgements
+	g.outgoing = append(g.outgoing, kind<<4, 2, byte(id>>8), byte(id))
+}
+
+// sendAcks sends the acknowledgements of a group of n messages together: on a metered link each in a packet of its own costs ten
+// times its size. What cannot be acknowledged any more the broker sends again.
+func (g *packetConn) sendAcks(n int) {
+	g.writing.Lock()
+	var err error
+	if len(g.outgoing) > 0 {
+		err = g.flush()
+	}
+	g.writing.Unlock()
+	if err != nil {
+		g.end(fmt.Errorf("acknowledge messages: %w", err))
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.unacked, g.idleSince = g.unacked-n, time.Now()
 }
 
 // Close ends the connection, and tells who waits for room in the queue that the message will come again.
@@ -129,28 +153,31 @@ func (g *packetConn) Close() error {
 	return g.Conn.Close()
 }
 
-// fail makes an error about a packet, and keeps it.
+// end closes the connection for a reason of ours.
+func (g *packetConn) end(why error) {
+	_ = g.fail("%w", why)
+	_ = g.Close() // nothing depends on how it ends
+}
+
+// fail makes an error that ends the connection, and keeps the first.
 func (g *packetConn) fail(format string, args ...any) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.protocolErr = fmt.Errorf(format, args...)
+	if g.protocolErr == nil {
+		g.protocolErr = fmt.Errorf(format, args...)
+	}
 	return g.protocolErr
 }
 
-// protocolError says what was wrong with a packet; nil when nothing was.
+// protocolError says why we ended the connection; nil when we did not.
 func (g *packetConn) protocolError() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.protocolErr
 }
 
-// nextPacket reads the head of a packet and decides about it.
+// nextPacket reads the head of a packet and decides about it; of a message it takes all.
 func (g *packetConn) nextPacket() error {
-	if g.skipLeft > 0 {
-		n, err := g.reader.Discard(min(g.skipLeft, g.reader.Size()))
-		g.skipLeft -= n
-		return err
-	}
 	first, err := g.reader.ReadByte()
 	if err != nil {
 		return err
@@ -159,7 +186,8 @@ func (g *packetConn) nextPacket() error {
 	if err != nil {
 		return err
 	}
-	g.notePacket()
+	now := time.Now()
+	g.notePacket(now)
 	kind := first >> 4
 	if !g.connacked && kind != connackPacket {
 		return g.fail("the first packet is of type %d, not the answer to the connection: this is no MQTT broker", kind)
@@ -169,8 +197,8 @@ func (g *packetConn) nextPacket() error {
 		err = g.readConnack(size)
 	case kind == subackPacket && size-2 > int(g.topicsAsked.Load()):
 		err = g.fail("broker answered %d topics of a subscription to %d", size-2, g.topicsAsked.Load())
-	case size > g.limit && kind == publishPacket:
-		return g.truncate(first, size)
+	case kind == publishPacket:
+		return g.takeMessage(first, size, now)
 	case size > g.limit:
 		err = g.fail("packet of type %d and %d bytes is longer than the limit of %d", kind, size, g.limit)
 	}
@@ -179,20 +207,6 @@ func (g *packetConn) nextPacket() error {
 	}
 	g.ready, g.bodyLeft = binary.AppendUvarint([]byte{first}, uint64(size)), size
 	return nil
-}
-
-// notePacket notes that the broker is there.
-func (g *packetConn) notePacket() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.heardAt = time.Now()
-}
-
-// lastHeard is the arrival of the latest packet.
-func (g *packetConn) lastHeard() time.Time {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.heardAt
 }
 
 // readConnack looks at the answer to the connection: two bytes, of which the first tells of a session, the second of success.
@@ -210,8 +224,9 @@ func (g *packetConn) readConnack(size int) error {
 	}
 	g.sessionPresent, g.connackAt = answer[0]&1 == 1, time.Now()
 	g.writing.Lock()
-	defer g.writing.Unlock()
 	g.roundTrip = g.connackAt.Sub(g.connectAt)
+	g.writing.Unlock()
+	g.stayAlive()
 	return nil
 }
 
@@ -226,60 +241,6 @@ func (g *packetConn) countReceived() (free time.Time) {
 		return g.connackAt
 	}
 	return g.idleSince
-}
-
-// countAcked says that so many messages were acknowledged.
-func (g *packetConn) countAcked(n int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.unacked, g.idleSince = g.unacked-n, time.Now()
-}
-
-// truncate replaces a message that is too long by its beginning, as long as the limit.
-func (g *packetConn) truncate(first byte, size int) error {
-	var two [2]byte
-	if _, err := io.ReadFull(g.reader, two[:]); err != nil {
-		return err
-	}
-	topic := int(binary.BigEndian.Uint16(two[:]))
-	fixed := 2 + topic
-	if first>>1&3 != 0 {
-		fixed += 2 // the packet id, which quality of service 0 does not have
-	}
-	if fixed > g.limit {
-		return g.fail("message has a topic of %d bytes, longer than the limit of %d", topic, g.limit)
-	}
-	rest := make([]byte, fixed-2)
-	if _, err := io.ReadFull(g.reader, rest); err != nil {
-		return err
-	}
-	var id uint16
-	if fixed > 2+topic {
-		id = binary.BigEndian.Uint16(rest[topic:])
-	}
-	g.mu.Lock()
-	g.truncated[id] = size - fixed
-	g.mu.Unlock()
-	g.ready = slices.Concat(binary.AppendUvarint([]byte{first}, uint64(g.limit)), two[:], rest)
-	g.bodyLeft = g.limit - fixed
-	g.skipLeft = size - g.limit
-	return nil
-}
-
-// sentLength returns the true payload size of a message that was cut, and forgets it; 0 when the message is whole.
-func (g *packetConn) sentLength(m paho.Message) int {
-	fixed := 2 + len(m.Topic())
-	if m.Qos() > 0 {
-		fixed += 2
-	}
-	if fixed+len(m.Payload()) != g.limit {
-		return 0 // a message that was cut is exactly as long as the limit
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	size := g.truncated[m.MessageID()]
-	delete(g.truncated, m.MessageID())
-	return size
 }
 
 // readLength reads the remaining length of a packet: seven bits a byte, least first, at most four bytes.

@@ -82,8 +82,8 @@ func (s *script) granted(sub *packets.SubscribePacket) bool {
 	return s.send(0x90, 3, byte(sub.MessageID>>8), byte(sub.MessageID), 1)
 }
 
-// message encodes a message of quality of service 1.
-func message(topic string, id uint16, payload []byte) []byte {
+// encoded is a message of quality of service 1.
+func encoded(topic string, id uint16, payload []byte) []byte {
 	p := packets.NewControlPacket(packets.Publish).(*packets.PublishPacket)
 	p.Qos, p.TopicName, p.MessageID, p.Payload = 1, topic, id, payload
 	var b bytes.Buffer
@@ -94,7 +94,7 @@ func message(topic string, id uint16, payload []byte) []byte {
 func TestALengthIsNotBelieved(t *testing.T) {
 	var before, after runtime.MemStats
 	announced := make(chan bool, 1)
-	g := newPacketConn(nil, maxPacket)
+	g := newPacketConn(nil, maxPacket, nil)
 	near, far := net.Pipe()
 	g.Conn = near
 	g.reader.Reset(near)
@@ -128,8 +128,8 @@ func TestAMessageThatIsTooLongIsKeptInPartAndAcknowledged(t *testing.T) {
 			return
 		}
 		go s.listen()
-		s.send(message("field/tk1", 8, long)...)
-		s.send(message("field/tk1", 9, []byte("12"))...)
+		s.send(encoded("field/tk1", 8, long)...)
+		s.send(encoded("field/tk1", 9, []byte("12"))...)
 		for p := range s.got {
 			if ack, is := p.(*packets.PubackPacket); is {
 				acks <- ack.MessageID
@@ -211,34 +211,54 @@ func (c chunked) Read(p []byte) (int, error) { return c.in.Read(p[:min(len(p), c
 func FuzzGuard(f *testing.F) {
 	hello := []byte{0x20, 2, 1, 0}
 	f.Add(hello, 1)
-	f.Add(append(hello[:4:4], message("a/b", 1, []byte("12"))...), 3)
-	f.Add(append(hello[:4:4], message("a/b", 1, make([]byte, 2000))...), 7)
+	f.Add(append(hello[:4:4], encoded("a/b", 1, []byte("12"))...), 3)
+	f.Add(append(hello[:4:4], encoded("a/b", 1, make([]byte, 2000))...), 7)
 	f.Add(append(hello[:4:4], 0x32, 0xff, 0xff, 0xff, 0x7f, 0, 3, 'a', '/', 'b', 0, 1), 1)
 	f.Fuzz(func(t *testing.T, stream []byte, size int) {
-		g := newPacketConn(chunked{in: bytes.NewReader(stream), size: max(1, min(size, 64))}, minPacket)
+		g := newPacketConn(chunked{in: bytes.NewReader(stream), size: max(1, min(size, 64))}, minPacket, func(m *message, _ time.Time, sentLen int) error {
+			if len(m.payload) > minPacket || sentLen > 0 && sentLen <= len(m.payload) {
+				t.Fatalf("a payload of %d bytes, %d were sent, passed the limit of %d", len(m.payload), sentLen, minPacket)
+			}
+			return nil
+		})
 		for {
 			p, err := packets.ReadPacket(g)
 			if err != nil {
 				break
 			}
-			if pub, is := p.(*packets.PublishPacket); is && len(pub.Payload) > minPacket {
-				t.Fatalf("a payload of %d bytes passed the limit of %d", len(pub.Payload), minPacket)
+			if _, is := p.(*packets.PublishPacket); is {
+				t.Fatal("the client has got a message")
 			}
 		}
 	})
 }
 
 func TestWithinTheLimitNothingIsChanged(t *testing.T) {
-	var stream bytes.Buffer
-	stream.Write([]byte{0x20, 2, 1, 0})
+	var stream, want, got bytes.Buffer
+	hello := []byte{0x20, 2, 1, 0}
+	stream.Write(hello)
 	for i := range 200 {
-		stream.Write(message(fmt.Sprintf("t/%d", i), uint16(i+1), bytes.Repeat([]byte{byte(i)}, i*2)))
+		sent := encoded(fmt.Sprintf("t/%d", i), uint16(i+1), bytes.Repeat([]byte{byte(i)}, i*2))
+		want.Write(sent)
+		stream.Write(sent)
 		stream.Write([]byte{0xd0, 0})
 	}
-	want := bytes.Clone(stream.Bytes())
-	got, err := io.ReadAll(newPacketConn(chunked{in: &stream, size: 5}, minPacket))
-	if err != nil && !errors.Is(err, io.EOF) || !bytes.Equal(got, want) {
-		t.Errorf("%d bytes became %d, %v", len(want), len(got), err)
+	var all []*message
+	g := newPacketConn(chunked{in: &stream, size: 5}, minPacket, func(m *message, _ time.Time, sentLen int) error {
+		if all = append(all, m); sentLen != 0 {
+			t.Errorf("message %d was cut", m.id)
+		}
+		return nil
+	})
+	rest, err := io.ReadAll(g)
+	if err != nil && !errors.Is(err, io.EOF) || !bytes.Equal(rest, append(hello, bytes.Repeat([]byte{0xd0, 0}, 200)...)) {
+		t.Errorf("%d bytes of other packets, %v", len(rest), err)
+	}
+	for _, m := range all { // after the last has come, so that none lies on another
+		got.Write(encoded(m.Topic(), m.MessageID(), m.Payload()))
+	}
+	if !bytes.Equal(got.Bytes(), want.Bytes()) {
+		t.Errorf("%d bytes of messages became %d", want.Len(), got.Len())
 	}
 }
 
@@ -259,7 +279,7 @@ func TestHalfDeliveriesAreNotKept(t *testing.T) {
 			}
 		}()
 		for i := range count {
-			whole := message("field/tk1", uint16(i+1), append(bytes.Repeat([]byte(" "), size), fmt.Sprint(i)...))
+			whole := encoded("field/tk1", uint16(i+1), append(bytes.Repeat([]byte(" "), size), fmt.Sprint(i)...))
 			whole[0] |= 4
 			whole[0] &^= 2
 			s.send(whole...)

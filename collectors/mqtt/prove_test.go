@@ -125,7 +125,7 @@ func spray(l net.Listener, s proof.Stretch) error {
 	id, open := uint16(0), 0
 	send := func(topic string, payload []byte) error {
 		id = id%60_000 + 1
-		raw := message(topic, 1, payload)
+		raw := encoded(topic, 1, payload)
 		at := bytes.Index(raw, []byte(topic)) + len(topic)
 		binary.BigEndian.PutUint16(raw[at:], id)
 		if _, err := out.Write(raw); err != nil {

@@ -124,19 +124,12 @@ func signal(c chan<- struct{}) {
 // acknowledge tells the broker that a group is kept. What came through a connection that is gone cannot be
 // acknowledged any more; the broker sends it again, and then it is recognised.
 func acknowledge(group []arrival) {
-	due, all := map[*packetConn]int{}, map[*packetConn]int{}
-	for _, a := range group {
-		if all[a.conn]++; a.Qos() > 0 {
-			due[a.conn]++
+	for len(group) > 0 {
+		via, n := group[0].conn, 0
+		for ; n < len(group) && group[n].conn == via; n++ {
+			group[n].Ack()
 		}
-	}
-	for via, n := range due {
-		via.expectAcks(n)
-	}
-	for _, a := range group {
-		a.Ack()
-	}
-	for via, n := range all {
-		via.countAcked(n)
+		via.sendAcks(n)
+		group = group[n:]
 	}
 }

@@ -129,7 +129,7 @@ func (f *flood) play(s *script) {
 	defer close(pings)
 	go func() {
 		for i := range f.messages {
-			raw := message("field/tk1", uint16(i+1), []byte(sample(float64(i), noon.Add(time.Duration(i)*time.Second))))
+			raw := encoded("field/tk1", uint16(i+1), []byte(sample(float64(i), noon.Add(time.Duration(i)*time.Second))))
 			if again {
 				raw[0] |= 8 // DUP
 			}

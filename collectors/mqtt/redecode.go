@@ -65,7 +65,7 @@ var errUnread = errors.New("no point reads this topic")
 
 // redecode decodes one message that was kept.
 func (c *committer) redecode(r collectors.Refusal) ([]collectors.Reading, error) {
-	for _, header := range []int{2, 4} { // without and with a packet id; see packetConn.truncate
+	for _, header := range []int{2, 4} { // without and with a packet id; see packetConn.takeMessage
 		if header+len(r.Source)+len(r.Raw) == c.limit {
 			return nil, errors.New("only its beginning was kept, since it was longer than a packet may be")
 		}

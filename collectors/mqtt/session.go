@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,7 +17,7 @@ import (
 
 // session is one client id at one broker, with all points that are read through it.
 //
-// Three goroutines meet in it: the library's, which only puts messages into the queue; the one that keeps the
+// Three goroutines meet in it: the one of the library that reads, which puts messages into the queue; the one that keeps the
 // connection (run); and the committer's, which decodes, hands over and acknowledges. What the first two tell the
 // third is the queue, the link and the notices; what it asks of the second are the requests.
 type session struct {
@@ -55,9 +54,10 @@ func (s *session) run(ctx context.Context, host collectors.Host) {
 	s.link.begin(time.Now())
 	var wg sync.WaitGroup
 	committed := make(chan struct{})
+	committing := collectors.WithPart(ctx, s.label+", what it has brought")
 	wg.Go(func() {
 		defer close(committed)
-		s.committer.commitUntilDone(collectors.WithPart(ctx, s.label+", what it has brought"), host)
+		s.committer.commitUntilDone(committing, host)
 	})
 	ctx = collectors.WithPart(ctx, s.label)
 	for ctx.Err() == nil {
@@ -128,9 +128,6 @@ func (s *session) serve(ctx context.Context, broker *url.URL, committed <-chan s
 		pulse.Rest()
 		select {
 		case err := <-c.lost:
-			if strings.Contains(err.Error(), pahoPingError) {
-				err = errSilent
-			}
 			return fmt.Errorf("connection to %s: %w", broker, cmp.Or(c.conn.protocolError(), err))
 		case topic := <-s.requests.unsubscribes:
 			pulse.Work()
