@@ -155,5 +155,5 @@ func (ts *tankState) stillReturning(t *Tank, d draw, now float64) bool {
 	per := t.Table.PerInch(b)
 	flows := ok1 && ok2 && ts.last.t-600 > d.end && (b-a-d.usualInflow*580)*per >= t.Loads.MinRate*580/60
 	back := b - d.closing.level - d.usualInflow*(ts.last.t-20-d.end) // as regained counts it
-	return flows && back > 0.15*(d.opening.level-d.closing.level) && back < rolledShare*(d.opening.level-d.closing.level)
+	return flows && back > 0.15*(d.opening.level-d.closing.level) && back < d.opening.level-d.closing.level
 }

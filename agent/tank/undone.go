@@ -21,6 +21,7 @@ const (
 	handledNear  = 3.0        // in by which such a one is hung up elsewhere
 	handledShare = 0.1        // the same, as a share of the fall
 	jumpLeast    = 2.0        // in
+	twiceAlike   = 2          // readings in a row that are the same by chance
 	stairFew     = 3          // steps of a fall that is nothing else
 	stairLeast   = 1.5        // in of a step
 	stairQuick   = 0.5        // share of the time that they take
@@ -159,10 +160,11 @@ func (u *update) lifted(i int, ts *tankState, d draw) (since float64, jumped, ok
 }
 
 // leaps are the inches of a draw's fall that steps from one value to the next made, each of them faster than a pump is, as where a
-// zero is trimmed by and by, or all of it, as where ice thaws. What a value stood still before it is a step's time.
+// zero is trimmed by and by, or all of it, as where ice thaws. What a value stood still before it is a step's time, unless it was
+// noise that read the same twice.
 func leaps(ts *tankState, t *Tank, d draw) (inches float64) {
 	b := ts.levels.recent[max(0, searchTime(ts.levels.recent, d.start)-1):min(len(ts.levels.recent), searchTime(ts.levels.recent, d.end)+1)]
-	noise, since := leapNoise*math.Max(ts.noise.perSample(), quietScatter(b)), firstTime(b, 0)
+	noise, since, stood := leapNoise*math.Max(ts.noise.perSample(), quietScatter(b)), firstTime(b, 0), 1
 	if len(b) < 2 {
 		return 0
 	}
@@ -172,11 +174,14 @@ func leaps(ts *tankState, t *Tank, d draw) (inches float64) {
 	}
 	for k := 1; k < len(b); k++ {
 		by := float64(b[k-1].v - b[k].v)
+		if stood <= twiceAlike && !ts.interval.cached() {
+			since = b[k-1].t
+		}
 		if by-noise > fasterThan*t.maxRate(float64(b[k].v))*(b[k].t-since) {
 			inches += by
 		}
-		if by != 0 {
-			since = b[k].t
+		if stood++; by != 0 {
+			since, stood = b[k].t, 1
 		}
 	}
 	return inches

@@ -184,6 +184,25 @@ func TestAFallBetweenTwoReadingsIsNoPump(t *testing.T) {
 	r.matches(0, 0)
 }
 
+// Noise that reads the same twice before a jump makes it no slower.
+func TestAJumpAfterTwoReadingsThatAreAlike(t *testing.T) {
+	r := newRig(t, tanktest.Well{Level0: 150})
+	r.every = 60
+	r.sensor = func(_ int, s, _ float64) (float64, bool) {
+		n := math.Round(s / 60)
+		v := r.wells[0].Level(s) + 0.06*math.Round(5*math.Sin(n*n))
+		switch at := 4 * tanktest.Hour; {
+		case s >= at:
+			v -= 17
+		case s >= at-120:
+			v = 150
+		}
+		return v, true
+	}
+	r.run(0, 7*tanktest.Hour)
+	r.matches(0, 0)
+}
+
 // A technician trims the zero by and by, inches at a time: steps are no pump, however long they take together. Half a load in one step
 // may be anything, and is one for a person.
 func TestAFallInStepsIsNoPump(t *testing.T) {
