@@ -15,7 +15,7 @@
 //	what is known   sample, interval (and noise), readings, draw, levels, resolution, auxiliary, clock, episode, state, update
 //	a level comes   next (the whole step), clean (can it be believed), watch (does the level fall as in a draw)
 //	a fall          find (where it falls), line (its straight ends), inflow (what the well makes meanwhile), pieces (the straight
-//	                pieces of the level before and after), rest (the gauges there),
+//	                pieces of the level before and after, and the steps of a fall), rest (the gauges there),
 //	                edges (when and at which level it began and ended), draws (which falls are one truck), valve (what the
 //	                load valve's contact says)
 //	a verdict       conclude (is it over), rise and others (what the site's other tanks did meanwhile), undone (what only

@@ -18,11 +18,20 @@ const (
 	creepSure  = 2.5       // standard errors
 	beganRate  = 0.25      // bbl/min; what falls as fast before a draw, and as far, is its slow start
 	beganBbl   = 0.5
-	rampLong   = 30.0 // s in which a pump comes up to its rate
-	spikeLeast = 0.3  // in
-	spikeSigma = 5.0  // times the noise that one reading stands out
-	echoRise   = 0.8  // in; a smaller rise before a draw is a separator's dump
-	echoShare  = 0.75 // of its rise, above which the falling line has to pass where a rise was no echo
+	rampLong   = 30.0     // s in which a pump comes up to its rate
+	spikeLeast = 0.3      // in
+	spikeSigma = 5.0      // times the noise that one reading stands out
+	echoRise   = 0.8      // in; a smaller rise before a draw is a separator's dump
+	echoShare  = 0.75     // of its rise, above which the falling line has to pass where a rise was no echo
+	stairFew   = 3        // steps of a fall that is nothing else
+	stairQuick = 0.5      // share of the time that they take
+	stairLong  = 130.0    // s that a step takes at most
+	stairRest  = 45.0     // s of a rest at least
+	stairSure  = 1.3      // standard errors by which it is no fall as fast as the whole
+	stairCreep = 0.1 / 60 // in/s by which a rest may fall
+	stairTold  = 2        // readings that tell of less than a step
+	stairNoise = 2.0      // times the scatter that a step is high
+	stairMost  = 250      // samples that are cut
 )
 
 // piece is a stretch of samples through which one straight line goes.
@@ -57,10 +66,14 @@ func (r resting) pieces() (out []piece, sigma float64) {
 	if s := neighbourScatter(b); s > sigma {
 		sigma = s
 	}
-	b = r.thinned(b)
+	return cut(r.thinned(b), func(s sample) float64 { return r.sampleVariance(s, sigma) }, piecePrice), sigma
+}
+
+// cut is the cutting itself, for samples of some variance each and a price.
+func cut(b []sample, variance func(sample) float64, price float64) (out []piece) {
 	sum := make([]sums, len(b)+1)
 	for i, s := range b {
-		w := 1 / r.sampleVariance(s, sigma)
+		w := 1 / variance(s)
 		t, v, a := s.t-b[0].t, float64(s.v-b[0].v), sum[i]
 		sum[i+1] = sums{a.w + w, a.t + w*t, a.v + w*v, a.tt + w*t*t, a.tv + w*t*v, a.vv + w*v*v}
 	}
@@ -68,8 +81,8 @@ func (r resting) pieces() (out []piece, sigma float64) {
 	for j := 1; j <= len(b); j++ {
 		cost[j] = math.Inf(1)
 		for i := range j {
-			if cost[i]+piecePrice < cost[j] {
-				if c := cost[i] + piecePrice + residual(sum[i], sum[j]); c < cost[j] {
+			if cost[i]+price < cost[j] {
+				if c := cost[i] + price + residual(sum[i], sum[j]); c < cost[j] {
 					cost[j], from[j] = c, i
 				}
 			}
@@ -79,7 +92,7 @@ func (r resting) pieces() (out []piece, sigma float64) {
 		out = append(out, straight(b[from[j]:j], b[0], sum[from[j]], sum[j]))
 	}
 	slices.Reverse(out)
-	return out, sigma
+	return out
 }
 
 // centred are the weight, the mean time and level, and the sums about them, of the samples between two sums.
@@ -201,4 +214,75 @@ func (r resting) lastBefore(ps []piece, usual float64) int {
 		}
 	}
 	return 0
+}
+
+// staircase counts the steps of a draw, each of them shorter than a pump runs, with rest on either side of it, and the inches that they
+// make together, as where somebody trims a zero by and by. A piece more of its course has to save the price. None where a step may hide
+// what left while nothing was told: where a gateway holds its values, a float sticks, a node sleeps, or a converter has few bits.
+func staircase(ts *tankState, d draw, price float64) (steps int, inches float64) {
+	b := stairSamples(between(ts.levels.recent, d.start-restNear, d.end+restNear))
+	sigma := math.Max(ts.noise.perSample(), quietScatter(b))
+	rate := (d.opening.level - d.closing.level) / math.Max(d.end-d.start, 1)
+	last, took, changes, least, shortest := -1, 0.0, 0, math.Inf(1), math.Inf(1)
+	ps := cut(b, func(sample) float64 { return sigma * sigma }, price)
+	for k, p := range ps {
+		if p.to-p.from < stairRest || p.falls(stairCreep, 0) || p.slope+rate < stairSure*p.slant {
+			continue
+		}
+		if last >= 0 && p.from-ps[last].to <= stairLong {
+			if by := ps[last].at(ps[last].to) - p.at(p.from); by > stairNoise*sigma {
+				steps, inches, least, took = steps+1, inches+by, math.Min(least, by), took+p.from-ps[last].to
+				shortest = math.Min(shortest, p.to-p.from)
+			}
+		}
+		changes += changesIn(between(b, p.from, p.to))
+		last = k
+	}
+	if took > stairQuick*(d.end-d.start) || changes < steps && !standsAsLong(ts, d, least/2, shortest/2) {
+		return 0, 0
+	}
+	return steps, inches
+}
+
+// changesIn counts the samples whose value is not the one before.
+func changesIn(b []sample) (n int) {
+	for k := 1; k < len(b); k++ {
+		if b[k].v != b[k-1].v {
+			n++
+		}
+	}
+	return n
+}
+
+// stairSamples are at most so many means of samples as are cut quickly.
+func stairSamples(b []sample) []sample {
+	each := len(b)/stairMost + 1
+	if each == 1 {
+		return b
+	}
+	out := make([]sample, 0, stairMost+1)
+	for ; len(b) > 0; b = b[min(each, len(b)):] {
+		out = append(out, meanSample(b[:min(each, len(b))]))
+	}
+	return out
+}
+
+// standsAsLong says that before a draw a value stood as long as a rest for the most part, and yet less than a step was told sooner:
+// what rests there is the sensor, and neither a gateway nor a float that sticks.
+func standsAsLong(ts *tankState, d draw, step, rest float64) bool {
+	b := between(ts.levels.recent, d.start-learnFrom, d.end)
+	stood, told, since := 0.0, 0, firstTime(b, 0)
+	for k := 1; k < len(b); k++ {
+		by := math.Abs(float64(b[k].v - b[k-1].v))
+		if by == 0 {
+			continue
+		}
+		if long := math.Min(b[k].t, d.start) - since; long >= rest {
+			stood += long
+		} else if by < step && b[k].t-since < rest {
+			told++
+		}
+		since = b[k].t
+	}
+	return told >= stairTold && stood > (d.start-firstTime(b, 0))/2
 }

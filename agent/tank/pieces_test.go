@@ -3,6 +3,9 @@ package tank
 import (
 	"math"
 	"testing"
+
+	"gauger/agent/tank/stats"
+	"gauger/agent/tank/tanktest"
 )
 
 // recorded are samples of a level every ten seconds between two times, with a little even noise.
@@ -72,4 +75,81 @@ func TestEchoesAreLeftOutBeforeFallsAreSought(t *testing.T) {
 			t.Errorf("the echo's %.2f in at %.0f s stayed", s.v, s.t)
 		}
 	}
+}
+
+// A zero that is trimmed by and by in steps that a pump could make in the time has rests between them; so has a gateway that
+// holds its values while a truck loads.
+func TestStepsAndRests(t *testing.T) {
+	at := 4 * tanktest.Hour
+	r := newRig(t, tanktest.Well{Level0: 150})
+	r.every = 30
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		return v - 5.5*stats.Clamp(math.Floor((s-at)/300), 0, 5), true
+	}
+	r.run(0, 7*tanktest.Hour)
+	r.matches(0, 0)
+
+	r = newRig(t, aWell)
+	r.every = 30
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		held := math.Floor(s/300) * 300
+		return tanktest.Radar(0, held, r.wells[0].Level(held)), true
+	}
+	r.run(0, 8*tanktest.Hour)
+	r.matches(0.6, 400, labelOf(aWell, aLoad, aLoad))
+}
+
+// So has a zero that is trimmed by a little at a time, and one of a float that tells nothing while it lies still; a gateway that hangs
+// again and again while a truck loads has told nothing meanwhile.
+func TestStepsThatAreHardToTell(t *testing.T) {
+	at := 4 * tanktest.Hour
+	steps := func(s float64, size float64) (fell float64) {
+		for k := range 6 {
+			if s >= at+270*float64(k)+20*math.Mod(float64(k*k), 7) {
+				fell += size
+			}
+		}
+		return fell
+	}
+	hung := 0.0
+	for name, c := range map[string]struct {
+		well  tanktest.Well
+		every float64
+		seen  func(s, v float64) float64
+		loads int
+	}{
+		"by a little": {tanktest.Well{Level0: 150}, 5, func(s, v float64) float64 { return v + 0.05*math.Sin(s*s) - steps(s, 2.8) }, 0},
+		"of a still float": {tanktest.Well{Level0: 150}, 10, func(s, _ float64) float64 {
+			return 150 + 0.03*math.Round(math.Sin(math.Floor(s/900))) + 0.02*math.Round(math.Sin(math.Floor((s+60)/900))) - steps(s, 4)
+		}, 0},
+		"a gateway hangs": {aWell, 10, func(s, v float64) float64 {
+			if since := s - aLoad.From; since < 0 || since > 1700 || math.Mod(since, 420) < 30 {
+				hung = v
+			}
+			return hung
+		}, 1},
+	} {
+		r := newRig(t, c.well)
+		r.every = c.every
+		r.sensor = func(_ int, s, v float64) (float64, bool) { return c.seen(s, v), true }
+		r.run(0, 7*tanktest.Hour)
+		if len(r.loads) != c.loads {
+			t.Errorf("%s: %+v", name, r.loads)
+		}
+	}
+}
+
+// Half of a fall in steps with rest between them may be a pump that is started again and again, and is a load for a person.
+func TestStepsAndAPump(t *testing.T) {
+	at := 4 * tanktest.Hour
+	r := newRig(t, tanktest.Well{Level0: 150, Moves: []tanktest.Move{{From: at + 720, Bbl: 20, Rate: 6}}})
+	r.every = 60
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		return v - 4.5*stats.Clamp(math.Floor((s-at)/240)+1, 0, 3), true
+	}
+	r.run(0, 7*tanktest.Hour)
+	if len(r.loads) != 1 {
+		t.Fatalf("%+v", r.loads)
+	}
+	asksFor(t, r.loads[0], "in 3 steps, with rest between them")
 }

@@ -46,6 +46,16 @@ func grained(t, v float64, n int) sample {
 	return sample{t: t, v: float32(v), n: uint16(min(n, math.MaxUint16>>1))}
 }
 
+// meanSample is the mean of some samples.
+func meanSample(b []sample) sample {
+	var t, v float64
+	for _, s := range b {
+		t, v = t+s.t-b[0].t, v+float64(s.v)
+	}
+	k := float64(len(b))
+	return sample{t: b[0].t + t/k, v: float32(v / k)}
+}
+
 func grains(v, grain float64) int64 { return int64(math.Round(v / grain)) }
 
 // between are the samples with from <= t <= to.

@@ -22,10 +22,6 @@ const (
 	handledShare = 0.1        // the same, as a share of the fall
 	jumpLeast    = 2.0        // in
 	twiceAlike   = 2          // readings in a row that are the same by chance
-	stairFew     = 3          // steps of a fall that is nothing else
-	stairLeast   = 1.5        // in of a step
-	stairQuick   = 0.5        // share of the time that they take
-	stairRun     = 2          // readings that a step takes at most
 	pumpedEdge   = 0.05       // share of a fall at either end in which readings are not under way
 	pumpedFew    = 4          // samples under way that show a pump
 	pumpedLeast  = 180.0      // s
@@ -41,8 +37,11 @@ const (
 func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	t := &u.site.tanks[i]
 	fall := d.opening.level - d.closing.level
-	if n := staircase(ts, *d); n > 0 {
+	if n, stepped := staircase(ts, *d, piecePrice); n >= stairFew && stepped >= leapMost*fall {
 		return fmt.Sprintf("it fell in %d steps, with rest between them, as no pump draws", n)
+	}
+	if n, stepped := staircase(ts, *d, piecePrice/2); n >= stairFew && stepped >= leapSome*fall {
+		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell in %d steps, with rest between them", stepped, fall, n))
 	}
 	switch at := leaps(ts, t, *d); {
 	case at >= leapMost*fall && pumped(ts, t, *d, quickTimes): // two trucks at once, or a pump that nobody has reckoned with
@@ -185,36 +184,6 @@ func leaps(ts *tankState, t *Tank, d draw) (inches float64) {
 		}
 	}
 	return inches
-}
-
-// staircase counts the falls of a draw that fell by nothing else: each from one reading to the next or the one after, with rest
-// between them in which the sensor is alive, as where somebody trims a zero by and by. 0 where it fell otherwise: a gateway that
-// holds its values, or a converter of few bits, rests on one value.
-func staircase(ts *tankState, d draw) (steps int) {
-	b := between(ts.levels.recent, d.start-restNear, d.end+restNear)
-	noise := math.Max(stairLeast, leapNoise*math.Max(ts.noise.perSample(), quietScatter(b)))
-	fell, took, run, alive := 0.0, 0.0, 0, 0
-	for k := 1; k < len(b); k++ {
-		by := float64(b[k-1].v - b[k].v)
-		if by < noise {
-			run = 0
-			if by != 0 {
-				alive++
-			}
-			continue
-		}
-		fell, took = fell+by, took+b[k].t-b[k-1].t
-		if run++; run == 1 {
-			steps++
-		}
-		if run > stairRun {
-			return 0
-		}
-	}
-	if steps < stairFew || fell < leapMost*(d.opening.level-d.closing.level) || took > stairQuick*(d.end-d.start) || alive < steps {
-		return 0
-	}
-	return steps
 }
 
 // before are the levels of the hours before a time, the newest first.

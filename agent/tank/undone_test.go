@@ -147,28 +147,6 @@ func TestALoadWhoseEndJumps(t *testing.T) {
 // s are the site seconds of an instant.
 func s(at time.Time) float64 { return at.Sub(tanktest.Start).Seconds() }
 
-// A zero that is trimmed by and by in steps that a pump could make in the time has rests between them; so has a gateway that
-// holds its values while a truck loads.
-func TestStepsAndRests(t *testing.T) {
-	at := 4 * tanktest.Hour
-	r := newRig(t, tanktest.Well{Level0: 150})
-	r.every = 30
-	r.sensor = func(_ int, s, v float64) (float64, bool) {
-		return v - 5.5*stats.Clamp(math.Floor((s-at)/300), 0, 5), true
-	}
-	r.run(0, 7*tanktest.Hour)
-	r.matches(0, 0)
-
-	r = newRig(t, aWell)
-	r.every = 30
-	r.sensor = func(_ int, s, v float64) (float64, bool) {
-		held := math.Floor(s/300) * 300
-		return tanktest.Radar(0, held, r.wells[0].Level(held)), true
-	}
-	r.run(0, 8*tanktest.Hour)
-	r.matches(0.6, 400, labelOf(aWell, aLoad, aLoad))
-}
-
 // A gateway that repeats values lets a jump through that is faster than any pump.
 func TestAFallBetweenTwoReadingsIsNoPump(t *testing.T) {
 	r := newRig(t, tanktest.Well{Level0: 150})
