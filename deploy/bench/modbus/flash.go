@@ -58,7 +58,7 @@ func runFlash(gauger, linger string, length time.Duration) (day float64, err err
 	defer func() { err = errors.Join(err, disk.Close()) }()
 	dir := disk.Dir
 	var addresses []string
-	field, err := spawn(launch{}, "slave", []stationSpec{{Copies: 1, Every: flashEvery}}, &addresses)
+	field, err := spawn(launch{inTurn: true}, "slave", []stationSpec{{Copies: 1, Every: flashEvery}}, &addresses)
 	if err != nil {
 		return 0, err
 	}
@@ -78,7 +78,7 @@ func runFlash(gauger, linger string, length time.Duration) (day float64, err err
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return 0, err
 	}
-	d, err := startProgram(gauger, dir, launch{}, "run", "-c", file, "--socket", filepath.Join(dir, "socket"))
+	d, err := startProgram(gauger, dir, launch{inTurn: true}, "run", "-c", file, "--socket", filepath.Join(dir, "socket"))
 	if err != nil {
 		return 0, err
 	}
