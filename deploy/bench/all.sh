@@ -9,8 +9,8 @@ failed=0
 
 # take runs a bench and keeps its rows; a missed goal is status 1 of some, a bench that gives no row at all has failed.
 take() {
-	got=$("$@" 2>&1 | grep -P '^\d+\t')
-	[ -n "$got" ] || { echo "no rows of: $*" >&2; return 1; }
+	said=$("$@" 2>&1)
+	got=$(printf '%s\n' "$said" | grep -P '^\d+\t') || { printf 'no rows of: %s: %s\n' "$*" "$(printf '%s\n' "$said" | tail -1)" >&2; return 1; }
 	printf '%s\n' "$got" >>"$rows"
 }
 
