@@ -325,8 +325,8 @@ type txnRoom struct {
 
 // Of it so much is kept: what MQTT commits at a time when messages come fast. A batch may have many thousands.
 const (
-	recordsKept = 1024
-	bodiesKept  = 128 << 10
+	recordsKept = 2048
+	bodiesKept  = 256 << 10
 )
 
 // emptied is a slice without what is in it, for the next transaction.

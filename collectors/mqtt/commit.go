@@ -115,14 +115,19 @@ func (c *committer) commitGroup(ctx context.Context, group []arrival) {
 			w.refused, w.bytes = append(w.refused, r), w.bytes+len(r.Raw)
 		}
 	}
-	if c.batch = nil; cap(batch) <= groupItems {
+	if c.batch = nil; cap(batch) <= roomOfGroup {
 		c.batch = batch
 	}
 	sortByTime(batch)
 	if c.delivery.deliver(ctx, nil, batch) != nil {
 		return // not acknowledged: the broker sends it again
 	}
-	w.group = append(w.group, group...)
+	if len(w.group) == 0 {
+		w.group = group
+	} else {
+		w.group = append(w.group, group...)
+		c.queue.reuse(group)
+	}
 	switch {
 	case len(w.refused) == 0 || !live || len(w.group) >= receiveWindow || w.bytes >= refusedBytes:
 		c.storeRefused(ctx)
@@ -138,6 +143,7 @@ func (c *committer) storeRefused(ctx context.Context) {
 		return
 	}
 	acknowledge(c.waits.group)
+	c.queue.reuse(c.waits.group)
 	c.waits = unacknowledged{}
 }
 

@@ -14,6 +14,8 @@ const (
 	queueBytes = 4 << 20
 	// groupItems is the most that one commit takes, so that a long queue does not make a long transaction.
 	groupItems = 1024
+	// roomOfGroup is the most that is kept for the next group: a slice that grows to groupItems has room for some more.
+	roomOfGroup = 2 * groupItems
 	// receiveWindow is the usual number of unacknowledged messages that a broker lets out at a time.
 	receiveWindow = 20
 	// groupWait is the longest wait for a group to fill; stillness ends it earlier.
@@ -34,6 +36,7 @@ type arrival struct {
 type queue struct {
 	mu    sync.Mutex
 	items []arrival
+	spare []arrival // empty, for the next items; nil: there is none
 	bytes int
 	ready chan struct{} // something is there
 	room  chan struct{} // something was taken
@@ -66,6 +69,9 @@ func (q *queue) tryPut(a arrival) bool {
 	if len(q.items) >= queueItems || len(q.items) > 0 && q.bytes+size > queueBytes {
 		return false
 	}
+	if q.items == nil {
+		q.items, q.spare = q.spare, nil
+	}
 	q.items = append(q.items, a)
 	q.bytes += size
 	return true
@@ -88,6 +94,19 @@ func (q *queue) take() []arrival {
 	}
 	signal(q.room)
 	return taken
+}
+
+// reuse takes back a group that was taken, and that nobody uses any more. (A part of the items ends where the rest begins.)
+func (q *queue) reuse(group []arrival) {
+	if cap(group) > roomOfGroup {
+		return
+	}
+	clear(group)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if cap(group) > cap(q.spare) {
+		q.spare = group[:0]
+	}
 }
 
 // takeGroup takes what has arrived. While messages keep coming and the broker's window is not full it waits a moment

@@ -3,6 +3,7 @@ package mqtt
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -61,6 +62,38 @@ func TestTheQueueIsBounded(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestAGroupIsNotWrittenOver: the room of groups is used again, of parts of a long queue too, and never while they are looked at.
+func TestAGroupIsNotWrittenOver(t *testing.T) {
+	q, never, dice := newQueue(), make(chan struct{}), rand.New(rand.NewPCG(1, 1))
+	put, taken := 0, 0
+	var held [][]arrival
+	release := func() {
+		for _, a := range held[0] {
+			if a.sentLen != taken {
+				t.Fatalf("message %d stands where %d was taken", a.sentLen, taken)
+			}
+			taken++
+		}
+		q.reuse(held[0])
+		held = held[1:]
+	}
+	for range 300 {
+		for range dice.IntN(groupItems * 3 / 2) {
+			if len(q.items) < queueItems {
+				q.put(arrival{Message: bare{}, sentLen: put}, never)
+				put++
+			}
+		}
+		held = append(held, q.take())
+		for len(held) > dice.IntN(4) {
+			release()
+		}
+	}
+	if taken < 100_000 {
+		t.Errorf("only %d messages of %d were looked at", taken, put)
 	}
 }
 
