@@ -10,6 +10,7 @@ type draw struct {
 	start, end       float64
 	opening, closing gauge
 	evened           float64 // when an equaliser has done its work, and the group's gauge is read; 0 without a group
+	foam             float64 // in that collapsed behind it and are taken off the closing
 	foamTo           float64 // when what it had foamed up was down again; 0: it had not
 	oilTo            float64 // the end of its last part of some barrels, before what the noise or a driver's last drops added
 	parts            int

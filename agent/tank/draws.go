@@ -173,7 +173,11 @@ func (t *Tank) joinedDraw(a, b draw) draw {
 		a.doubts = append(a.doubts, fmt.Sprintf("level rose by %.1f in before its last part, and fell slower: foam, or oil that came in", rose))
 	}
 	since := b.inflowAfter * (b.end - a.end)
-	collapsed := rose > explainedShare*(b.opening.level-b.closing.level) || pause > pauseSure && t.pumpRate(b) < bleedRate*t.pumpRate(a)
+	slow := bleedRate
+	if vb < early*(va+vb) && b.samples > 0 {
+		slow = foamRate
+	}
+	collapsed := rose > explainedShare*(b.opening.level-b.closing.level) || pause > pauseSure && t.pumpRate(b) < slow*t.pumpRate(a)
 	if collapsed && vb < t.Loads.MinLoad {
 		a.within.hi, a.foamTo = b.within.hi, b.end
 		if b.closing.level-since < a.closing.level {

@@ -55,7 +55,10 @@ func (l *levels) volumeError(t *Tank, d draw) float64 {
 	}
 	before := l.witness(per, line{d.start, d.opening.level, d.inflowBefore}, math.Max(d.within.lo, d.start-witnessLast), d.start-witnessFirst)
 	after := l.witness(per, line{d.end, d.closing.level, d.inflowAfter}, d.end+witnessFirst, math.Min(d.within.hi, d.end+witnessLast))
-	if t.Group != "" {
+	switch {
+	case d.foam > 0:
+		after = 0 // the rest there was foam
+	case t.Group != "":
 		after = d.inflow.unsureOver(d.inflowAfter, t.Loads.GroupSettle.Seconds()/2)
 	}
 	return per * math.Sqrt(stats.Square(d.opening.err)+stats.Square(d.closing.err)+2*stats.Square(t.sensorError())+stats.Square(d.inflow.err*lean)+stats.Square(hidden)+(stats.Square(before)+stats.Square(after))/4)

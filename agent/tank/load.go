@@ -189,6 +189,9 @@ func (s siteTanks) remarks(t *Tank, ts *tankState, d draw, l Load) (says []strin
 	if d.hatch > 0 {
 		say(0.9, "hatch opened before it: the pressure fell by %.1f in at once", d.hatch)
 	}
+	if d.foam > 0 {
+		say(0.9, "foam of %.1f in collapsed behind it and is taken off the closing", d.foam)
+	}
 	if l.InflowUnknown {
 		say(1, "inflow unknown")
 	}

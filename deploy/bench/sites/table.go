@@ -146,10 +146,18 @@ func kinds(w io.Writer, title string, all []outcome) {
 
 func each(w io.Writer, o outcome) {
 	for _, v := range o.loads {
-		fmt.Fprintf(w, "%-44s %-6s %-10s %s %4.0f min  gauge %6.1f  left %6.1f  tol %5.2f  expert %+6.2f  found %-5v off %+7.2f  says %4.1f  marked %v\n", v.site, v.Class,
-			v.Sensor, v.Start.Format("01-02 15:04"), v.End.Sub(v.Start).Minutes(), v.Gauge, v.Left, v.Tol, v.Expert-v.Gauge, v.found, v.off, v.said, v.marked)
+		fmt.Fprintf(w, "%-44s %-6s %-10s %s %4.0f min  gauge %6.1f  left %6.1f  tol %5.2f  expert %+6.2f  found %-5v off %+7.2f  says %4.1f  marked %v%s\n", v.site, v.Class,
+			v.Sensor, v.Start.Format("01-02 15:04"), v.End.Sub(v.Start).Minutes(), v.Gauge, v.Left, v.Tol, v.Expert-v.Gauge, v.found, v.off, v.said, v.marked, why(v))
 	}
 	for _, t := range o.false {
 		fmt.Fprintf(w, "%-44s false  %s %4.0f min  %6.2f to %6.2f in, %.1f bbl; %s\n", t.site, t.Start.Format("01-02 15:04"), t.End.Sub(t.Start).Minutes(), t.OpeningLevel.Level, t.ClosingLevel.Level, t.bbl, t.Comments)
 	}
+}
+
+// why a load's ticket asks for review, as far as it is known.
+func why(v verdict) string {
+	if v.load == nil || !v.marked {
+		return ""
+	}
+	return "; " + review(*v.load)
 }
