@@ -70,7 +70,8 @@ func saturated(sensor string, b, other []sample, side float64) bool {
 	return beyond >= atomBeyond && math.Min(halves[0], halves[1]) >= at/4
 }
 
-// leastStep is the least difference between two values of some samples, in, beyond what storing them rounds.
+// leastStep is the step of a sensor's values as some samples show it, in: the least difference between two of them, beyond what
+// storing them rounds, times the readings that a sample is the mean of.
 func leastStep(of ...[]sample) float64 {
 	most := 2 * levelGrain
 	for _, b := range of {
@@ -82,7 +83,7 @@ func leastStep(of ...[]sample) float64 {
 			}
 		}
 		if !math.IsInf(least, 1) {
-			most = math.Max(most, least)
+			most = math.Max(most, least*float64(b[len(b)/2].n))
 		}
 	}
 	return most
@@ -233,7 +234,7 @@ func readingsDoubt(ts *tankState, t *Tank, d draw, now float64) []string {
 	var why []string
 	before := between(ts.levels.recent, math.Max(d.start-atomLong, ts.decidedTo), d.start)
 	after := between(ts.levels.recent, d.end, math.Min(d.end+atomLong, d.next))
-	if saturated(t.Sensor, before, after, -1) {
+	if t.Sensor != "hydrostatic" && saturated(t.Sensor, before, after, -1) { // which feels the oil's weight however high it stands
 		why = append(why, fmt.Sprintf("sensor saturated at the opening, %.2f in is the most that it shows", d.opening.level))
 	}
 	if t.Group == "" && saturated(t.Sensor, after, before, 1) {
