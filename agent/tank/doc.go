@@ -12,7 +12,7 @@
 //
 //	the tanks       length, table, volume, settings, site
 //	in and out      outcome (inputs, loads, events, corrections, verdicts)
-//	what is known   sample, interval (and noise), readings, draw, levels, resolution, auxiliary, clock, episode, state, update
+//	what is known   sample, interval (noise, and the readings), draw, levels, resolution, auxiliary, clock, episode, state, update
 //	a level comes   next (the whole step), clean (can it be believed), watch (does the level fall as in a draw)
 //	a fall          find (where it falls), line (its straight ends), inflow (what the well makes meanwhile), pieces (the straight
 //	                pieces of the level before and after, and the steps of a fall), rest (the gauges there),
@@ -20,7 +20,7 @@
 //	                load valve's contact says)
 //	a verdict       conclude (is it over), rise and others (what the site's other tanks did meanwhile), undone (what only
 //	                comes back to where it was), decide (what it was),
-//	                error and error_factors, doubts (what the readings say against it), load
+//	                error and error_factors, foam (what stood on the oil behind it), doubts (what the readings say against it), load
 //	other verdicts  respan, slow_loss, revise (loads that were reported), report (faults that last, steps of the clock)
 //	from outside    refit (another list of tanks, another way of measuring), queries, codec (what is stored)
 //

@@ -2,6 +2,7 @@ package tank
 
 import (
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -46,6 +47,26 @@ func TestSaturatedGaugeAsksForReview(t *testing.T) {
 	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) {
 		return math.Round(100*(v+0.1*math.Sin(float64(i)))) / 100, true
 	}, 0).loads[0], "")
+}
+
+// A sensor of half inches, whose samples are the means of two readings, shows quarters that it does not have: rounding has one value
+// and a few of the next, and is no noise that is cut off.
+func TestTheMeanOfTwoReadingsIsNoStep(t *testing.T) {
+	rest := func(values string) (b []sample) {
+		for i, x := range strings.Fields(values) {
+			v, err := strconv.ParseFloat(x, 32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b = append(b, sample{t: 10 * float64(i), v: float32(v), n: 2})
+		}
+		return b
+	}
+	before := rest("9.5 9.5 9.5 9 9.5 9.5 9.5 9.25 9.25 9 9.5 9.5 9.25 9.5 9.5 9.25 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.25 9.5 9.25" + strings.Repeat(" 9.5", 23))
+	after := rest("3 3 3.25 3.25 3.25" + strings.Repeat(" 3.5", 115))
+	if saturated("float", before, after, -1) {
+		t.Error("a level at rest between two steps of the sensor is called saturated")
+	}
 }
 
 // Foam lifts the reading at the end of a load and collapses a quarter of an hour later: the plateau behind it is the gauge, or the
