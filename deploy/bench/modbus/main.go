@@ -25,7 +25,7 @@ func main() {
 	gauger := flag.String("gauger", "bin/gauger", "the program that is measured as a whole")
 	rows := flag.String("rows", "", "the rows to measure, such as 6,8; default: all")
 	telegraf := flag.String("telegraf", "", "a minimal Telegraf for row 3 to measure beside; empty: none")
-	flash := flag.Duration("flash", 10*time.Minute, "how long row 17 looks at what is written")
+	flash := flag.Duration("flash", 11*time.Minute, "how long row 17 looks at what is written (flash.go)")
 	table := flag.Bool("tab", false, "print the rows with tabs between, for a program to read")
 	role := flag.String("role", "", "what this process does for another one of the benchmark: slave, collector, floor")
 	flag.Parse()
