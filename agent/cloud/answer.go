@@ -287,14 +287,20 @@ func withoutTags(text string) string {
 	return b.String()
 }
 
-const piece = 8 // bytes of a secret in a row that must not show
+const (
+	piece          = 8 // bytes of a secret in a row that must not show
+	shortestHidden = 4 // bytes of a secret that is hidden; a shorter one would hide words
+)
 
 // Scrub hides the given secrets in a text that came from outside, and every piece of them: a text may have been cut in the
 // middle of a key, or tell only how it begins. Small and capital letters are the same.
 func Scrub(text string, secrets []keys.Secret) string {
+	if len(text) < shortestHidden { // most answers say nothing
+		return text
+	}
 	pieces := map[string]bool{}
 	for _, s := range secrets {
-		if len(s) >= 4 && len(s) < piece {
+		if len(s) >= shortestHidden && len(s) < piece {
 			text = strings.ReplaceAll(text, string(s), "(hidden)")
 		}
 		low := lower(string(s))
