@@ -223,16 +223,21 @@ func staircase(ts *tankState, d draw, price float64) (steps int, inches float64)
 	b := stairSamples(between(ts.levels.recent, d.start-restNear, d.end+restNear))
 	sigma := math.Max(ts.noise.perSample(), quietScatter(b))
 	rate := (d.opening.level - d.closing.level) / math.Max(d.end-d.start, 1)
-	last, took, changes, least, shortest := -1, 0.0, 0, math.Inf(1), math.Inf(1)
+	last, took, hidden, changes, least, shortest := -1, 0.0, 0.0, 0, math.Inf(1), math.Inf(1)
 	ps := cut(b, func(sample) float64 { return sigma * sigma }, price)
 	for k, p := range ps {
 		if p.to-p.from < stairRest || p.falls(stairCreep, 0) || p.slope+rate < stairSure*p.slant {
 			continue
 		}
-		if last >= 0 && p.from-ps[last].to <= stairLong {
-			if by := ps[last].at(ps[last].to) - p.at(p.from); by > stairNoise*sigma {
-				steps, inches, least, took = steps+1, inches+by, math.Min(least, by), took+p.from-ps[last].to
+		if last >= 0 {
+			by, long := ps[last].at(ps[last].to)-p.at(p.from), p.from-ps[last].to
+			switch {
+			case by <= stairNoise*sigma:
+			case long <= stairLong:
+				steps, inches, least, took = steps+1, inches+by, math.Min(least, by), took+long
 				shortest = math.Min(shortest, p.to-p.from)
+			case k == last+1: // a jump that was not believed at first hides a step's time
+				hidden, took = hidden+by, took+long
 			}
 		}
 		changes += changesIn(between(b, p.from, p.to))
@@ -240,6 +245,9 @@ func staircase(ts *tankState, d draw, price float64) (steps int, inches float64)
 	}
 	if took > stairQuick*(d.end-d.start) || changes < steps && !standsAsLong(ts, d, least/2, shortest/2) {
 		return 0, 0
+	}
+	if steps >= stairFew {
+		inches += hidden
 	}
 	return steps, inches
 }

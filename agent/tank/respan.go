@@ -24,7 +24,7 @@ func (u *update) respanDuringDraw(i int, ts *tankState, now, x float64) {
 func (u *update) respan(i int, ts *tankState, now, x float64) {
 	u.flush(i, ts)
 	p := ts.pending
-	if ts.fallsOn(&u.site.tanks[i], now, x) {
+	if lately := ts.faults.jumpedAt > 0 && p.first.t-ts.faults.jumpedAt < jumpLately; !lately && ts.fallsOn(&u.site.tanks[i], now, x) {
 		u.respanDuringDraw(i, ts, now, x)
 		return
 	}

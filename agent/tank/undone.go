@@ -19,7 +19,11 @@ const (
 	leapSome     = 0.3        // the same, above which a person should look
 	handledJumps = 2          // of a sensor that somebody has in hands, about a draw
 	handledNear  = 3.0        // in by which such a one is hung up elsewhere
-	handledShare = 0.1        // the same, as a share of the fall
+	jumpedRest   = 8          // samples that show where a level is that has come to rest
+	jumpedRun    = 60.0       // s for which a level may rise no higher and still be on its way up
+	fellFar      = 0.05       // share of a fall by which a level that falls on after it was no pump's
+	bulgeRest    = 1800.0     // s of rest before something lifts a level, and behind it
+	handledShare = 0.2        // the same, as a share of the fall
 	jumpLeast    = 2.0        // in
 	twiceAlike   = 2          // readings in a row that are the same by chance
 	pumpedEdge   = 0.05       // share of a fall at either end in which readings are not under way
@@ -28,6 +32,7 @@ const (
 	pumpedBack   = 0.15       // share of its fall that the level may rise meanwhile
 	quietTimes   = 3.0        // times the scatter before a draw
 	pumpedLeap   = 0.35       // share of a fall between two readings, above which nobody saw it fall
+	passedNoise  = 0.15       // share of a fall that noise may make
 	decayTenth   = 0.34       // share of the time from a tenth to nine tenths of a fall that half of it takes; a pump needs 0.38 to 0.55, what decays 0.27
 	decayThird   = 0.51       // share of the time to three quarters; a pump needs 0.53 to 0.65, what decays 0.46
 )
@@ -52,6 +57,11 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell at once, faster than max_rate", at, fall))
 	}
 	seen := pumped(ts, t, *d, 1)
+	if !seen || leaps(ts, t, *d) >= leapSome*fall || handled(ts, t, *d) {
+		if since, ok := u.jumpedBack(i, ts, *d); ok {
+			return fmt.Sprintf("the level jumped back to where it had been %s before it", spanText(d.start-since))
+		}
+	}
 	back := d.leaptAt <= ts.last.t && d.leaptTo-d.closing.level >= explainedShare*fall
 	if back {
 		off, made := d.leaptTo-d.opening.level, d.usualInflow*(d.leaptAt-d.start) // a full tank's well may be shut in
@@ -67,16 +77,64 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	if before > 0 {
 		d.doubts = append(d.doubts, fmt.Sprintf("sensor jumped %s before it", spanText(d.start-before)))
 	}
-	since, jumped, ok := u.lifted(i, ts, *d)
+	l, ok := u.lifted(i, ts, *d)
 	if !ok {
 		return ""
 	}
-	was := fmt.Sprintf("the level only came back to where it had been %s before it", spanText(d.start-since))
-	if jumped && (!seen || handled(ts, t, *d)) || !jumped && decays(ts, *d) {
+	was := fmt.Sprintf("the level only came back to where it had been %s before it", spanText(d.start-l.since))
+	lately := ts.faults.jumpedUpAt > math.Max(l.since, d.start-jumpLately) && ts.faults.jumpedUpAt < d.start
+	switch {
+	case l.jumped && (!seen || lately || handled(ts, t, *d)):
+		return was
+	case !l.jumped && (decays(ts, *d) || l.bulge && (!seen || fellOn(ts, t, *d, ts.last.t) >= fellFar*fall)):
 		return was
 	}
 	d.doubts = append(d.doubts, was)
 	return ""
+}
+
+// jumpedBack is when, before a draw, the level was where it is now, alive, but for what the well made, where most of the way back was
+// made faster than oil comes: then nothing left in between.
+func (u *update) jumpedBack(i int, ts *tankState, d draw) (since float64, ok bool) {
+	t, fall := &u.site.tanks[i], d.opening.level-d.closing.level
+	near := math.Max(backAgain, backShare*fall)
+	last := ts.levels.recent[max(0, len(ts.levels.recent)-jumpedRest):]
+	now := stats.Median(values(last))
+	if d.next <= ts.last.t || changesIn(last) < stepFew || now < d.closing.level+(1-explainedShare)*fall {
+		return 0, false
+	}
+	for _, r := range ts.levels.before(d.start) {
+		made := d.usualInflow * (ts.last.t - r.t)
+		if off := now - r.v - made; off > near || off < -near-made {
+			continue
+		}
+		if jumpedUp(ts, t, r.t) >= explainedShare*fall {
+			return r.t, true
+		}
+	}
+	return 0, false
+}
+
+// jumpedUp are the inches by which the level has risen since a time in runs in which it rose faster than oil comes: a sensor's filter
+// makes the rest of a jump slow.
+func jumpedUp(ts *tankState, t *Tank, from float64) (inches float64) {
+	b := between(ts.levels.recent, from, math.Inf(1))
+	noise := leapNoise * math.Max(ts.noise.perSample(), quietScatter(b))
+	for low := 0; low < len(b); {
+		top, leapt := low, false
+		for k := low + 1; k < len(b) && float64(b[k].v) > float64(b[top].v)-noise/2 && b[k].t-b[top].t < jumpedRun; k++ {
+			if b[k].v > b[top].v {
+				top = k
+			}
+			by := float64(b[k].v - b[k-1].v)
+			leapt = leapt || by > noise && by > fasterThan*t.maxRate(float64(b[k].v))*(b[k].t-b[k-1].t)
+		}
+		if leapt {
+			inches += float64(b[top].v - b[low].v)
+		}
+		low = max(low+1, top)
+	}
+	return inches
 }
 
 // handled says that the sensor jumped again and again about a draw, after it too, and is alive since.
@@ -121,9 +179,16 @@ func leaptBefore(ts *tankState, d draw) float64 {
 	return at
 }
 
-// lifted is when, before a draw, the level was where it is after it, but for what the well made, and whether it jumped since.
-// Where it did not, it was higher in between by the most of the fall. No other tank gave the oil.
-func (u *update) lifted(i int, ts *tankState, d draw) (since float64, jumped, ok bool) {
+// lift is what had raised the level before a draw and was no oil.
+type lift struct {
+	since  float64 // when the level was where it is after the draw
+	jumped bool    // it jumped since
+	bulge  bool    // it rested then, rose faster than before and than after the draw
+}
+
+// lifted is when, before a draw, the level was where it is after it, but for what the well made. Where it did not jump since, it was
+// higher in between by the most of the fall. No other tank gave the oil.
+func (u *update) lifted(i int, ts *tankState, d draw) (l lift, ok bool) {
 	t := &u.site.tanks[i]
 	per := t.Table.PerInch(d.opening.level)
 	fall := d.opening.level - d.closing.level
@@ -141,7 +206,7 @@ func (u *update) lifted(i int, ts *tankState, d draw) (since float64, jumped, ok
 		if before, seen := ts.levels.meanSlope(r.t, inflowLongest, per, math.Inf(1)); seen >= inflowShort/2 {
 			inflow = stats.Clamp(before, 0, inflow)
 		}
-		jumped = ts.faults.jumpedAt > r.t || leapt(ts, t, u.site.speed, r.t, d.start, explainedShare*fall)
+		jumped := ts.faults.jumpedAt > r.t || leapt(ts, t, u.site.speed, r.t, d.start, explainedShare*fall)
 		if high := d.opening.level-r.v-inflow*(d.start-r.t) >= explainedShare*fall; !high && !(jumped && r.t > d.start-undoneJunk) {
 			continue
 		}
@@ -151,11 +216,35 @@ func (u *update) lifted(i int, ts *tankState, d draw) (since float64, jumped, ok
 				continue
 			}
 			if u.othersLost(i, r.t, a.t) < explainedShare*fall*per {
-				return r.t, jumped, true
+				return lift{r.t, jumped, bulged(ts, d, r)}, true
 			}
 		}
 	}
-	return 0, false, false
+	return lift{}, false
+}
+
+// bulged says that the level rested before a point at which something began to lift it, and rests again after a draw: what had come
+// came no more, and was no well that had begun to flow.
+func bulged(ts *tankState, d draw, foot point) bool {
+	rose := (d.opening.level - foot.v) / math.Max(d.start-foot.t, nodeEvery)
+	before, ok1 := ts.levels.known(foot.t - bulgeRest)
+	behind, ok2 := ts.levels.known(math.Min(d.end+bulgeRest/2, ts.last.t-bulgeRest/2))
+	now, ok3 := ts.levels.known(ts.last.t)
+	long := ts.last.t - math.Min(d.end+bulgeRest/2, ts.last.t-bulgeRest/2)
+	return ok1 && ok2 && ok3 && foot.v-before < rose/2*bulgeRest && now-behind < rose/2*long
+}
+
+// known is the level at a time, of the samples or of the history.
+func (l *levels) known(at float64) (float64, bool) {
+	if v, ok := l.about(at); ok {
+		return v, true
+	}
+	k := searchTime(l.history, at)
+	if k == 0 || k == len(l.history) || l.history[k].t-l.history[k-1].t > 2*historyEvery {
+		return 0, false
+	}
+	a, b := l.history[k-1], l.history[k]
+	return float64(a.v) + (at-a.t)/(b.t-a.t)*float64(b.v-a.v), true
 }
 
 // leaps are the inches of a draw's fall that steps from one value to the next made, each of them faster than a pump is, as where a
@@ -254,21 +343,36 @@ func decays(ts *tankState, d draw) bool {
 		return false
 	}
 	low := math.Min(d.closing.level, stats.Median(values(last)))
-	at := func(share float64) float64 { return passed(b, d.opening.level, low, share) }
-	from := at(0.1)
-	if float64(b[0].v) < d.opening.level-0.1*(d.opening.level-low) {
-		return false // nobody saw it begin
+	top := d.opening.level
+	at := func(share float64) float64 { return passed(b, top, low, share) }
+	if float64(b[0].v) < top-0.1*(top-low) {
+		if b[0].flags != unlinked {
+			return false // nobody saw it begin
+		}
+		top = float64(b[0].v) // what decays does so from any point on
 	}
+	from := at(0.1)
 	return at(0.5)-from < math.Min(decayThird*(at(0.75)-from), decayTenth*(at(0.9)-from))
 }
 
-// passed is when the level had fallen by a share of the way from one level to another.
+// passed is when the level had fallen by a share of the way from one level to another: in the middle between the first time that it
+// was there and the last, in noise.
 func passed(b []sample, from, to, share float64) float64 {
-	level := from - share*(from-to)
-	for k := 1; k < len(b); k++ {
-		if v, was := float64(b[k].v), float64(b[k-1].v); v <= level {
-			return b[k-1].t + (b[k].t-b[k-1].t)*stats.Clamp((was-level)/math.Max(was-v, 1e-9), 0, 1)
+	level, deeper := from-share*(from-to), from-(share+passedNoise)*(from-to)
+	first, last := math.NaN(), math.NaN()
+	for k := 1; k < len(b) && float64(b[k-1].v) > deeper; k++ {
+		if v, was := float64(b[k].v), float64(b[k-1].v); v <= level && was > level {
+			last = b[k-1].t + (b[k].t-b[k-1].t)*(was-level)/(was-v)
+			if math.IsNaN(first) {
+				first = last
+			}
 		}
 	}
-	return lastTime(b, 0)
+	switch {
+	case math.IsNaN(first):
+		return lastTime(b, 0)
+	case share+passedNoise >= 1:
+		return first
+	}
+	return (first + last) / 2
 }

@@ -278,3 +278,93 @@ func TestScatterBesideSteps(t *testing.T) {
 		t.Errorf("%.2f in beside steps, %.2f in with them", quiet, all)
 	}
 }
+
+// decayed is a level that goes from one to another, ever slower, since an instant.
+func decayed(s, at, from, to, slow float64) float64 {
+	if s < at {
+		return from
+	}
+	return to + (from-to)*math.Exp(-(s-at)/slow)
+}
+
+// An echo of the ladder lies above the oil, then below it, behind a filter: where all of it is over the level is where it was, and
+// nothing left. A truck that came meanwhile left a level that is not.
+func TestEchoesAboveAndBelow(t *testing.T) {
+	at := 4 * tanktest.Hour
+	for _, truck := range []tanktest.Move{{Rate: 1}, {From: at + 1800, Bbl: 80, Rate: 6}} {
+		r := newRig(t, tanktest.Well{Level0: 150, Inflow: 20, Moves: []tanktest.Move{truck}})
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			off := decayed(s, at, 0, 26, 40) - decayed(s, at+1200, 0, 26, 60) - decayed(s, at+1530, 0, 22, 60) + decayed(s, at+2600, 0, 22, 40)
+			return v + off, true
+		}
+		r.run(0, 8*tanktest.Hour)
+		if got := len(r.loads) > 0; got != (truck.Bbl > 0) {
+			t.Errorf("a truck of %g bbl: %+v", truck.Bbl, r.loads)
+		}
+	}
+}
+
+// Ice lifts a level off its rest for an hour and is gone between two readings, or foam sinks for as long as it is watched: the level
+// rests where it had rested. A well that begins to flow fills the tank by as much, and flows on when a truck has been: a load.
+func TestALevelThatRestsWhereItRested(t *testing.T) {
+	at := 5 * tanktest.Hour
+	for name, c := range map[string]struct {
+		every, slow float64
+		truck       tanktest.Move
+		flows       float64 // in/s since two hours before
+		loads       int
+	}{
+		"ice":  {30, 25, tanktest.Move{Rate: 1}, 0, 0},
+		"foam": {20, 1500, tanktest.Move{Rate: 1}, 0, 0},
+		"well": {120, 0, tanktest.Move{From: at, Bbl: 50, Rate: 9}, 15.0 / 3600, 1},
+	} {
+		r := newRig(t, tanktest.Well{Level0: 120, Inflow: 10, Moves: []tanktest.Move{c.truck}})
+		r.every = c.every
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if c.slow > 0 {
+				v += 17*stats.Clamp((s-at+2*tanktest.Hour)/tanktest.Hour, 0, 1) - decayed(s, at+11, 0, 17, c.slow)
+			}
+			return v + math.Max(0, s-at+2*tanktest.Hour)*c.flows, true
+		}
+		r.run(0, 8*tanktest.Hour)
+		if len(r.loads) != c.loads {
+			t.Errorf("%s: %+v", name, r.loads)
+		}
+	}
+}
+
+// A rod that was out is let in too high, and then as slowly as a pump draws to where it was: it jumped up not an hour before.
+func TestARodThatIsLetInSlowly(t *testing.T) {
+	at := 4 * tanktest.Hour
+	r := newRig(t, tanktest.Well{Level0: 110, Inflow: 20})
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if since := s - at; since > 0 && since < 1500 {
+			v += 33 * math.Min(1, (1500-since)/400)
+		}
+		return v, true
+	}
+	r.run(0, 7*tanktest.Hour)
+	r.matches(0, 0)
+}
+
+// A sensor that jumped not an hour ago and jumps again while it falls is in somebody's hands, and no truck is under way: what was read
+// long before it is as it was.
+func TestAJumpAmongJumpsIsNoNewSpan(t *testing.T) {
+	at := 4 * tanktest.Hour
+	r := newRig(t, tanktest.Well{Level0: 150, Inflow: 20})
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		switch since := s - at; {
+		case since < 0 || since > 3600:
+			return v, true
+		case since < 1200:
+			return 60 + 0.1*math.Sin(s), true
+		case since < 1800: // let down
+			return 190 - (since-1200)*0.06 + 0.1*math.Sin(s), true
+		case since < 2400: // slips
+			return 120 - (since-1800)*0.06 + 0.1*math.Sin(s), true
+		}
+		return 84 + 0.1*math.Sin(s), true
+	}
+	r.run(0, 8*tanktest.Hour)
+	r.matches(0, 0)
+}
