@@ -93,32 +93,35 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	return ""
 }
 
-// jumpedBack is when, before a draw, the level was where it is now, alive, but for what the well made, where most of the way back was
+// jumpedBack is when, before a draw, the level was where it came to after it, alive, but for what the well made, where most of the way back was
 // made faster than oil comes: then nothing left in between.
 func (u *update) jumpedBack(i int, ts *tankState, d draw) (since float64, ok bool) {
 	t, fall := &u.site.tanks[i], d.opening.level-d.closing.level
 	near := math.Max(backAgain, backShare*fall)
-	last := ts.levels.recent[max(0, len(ts.levels.recent)-jumpedRest):]
-	now := stats.Median(values(last))
-	if d.next <= ts.last.t || changesIn(last) < stepFew || now < d.closing.level+(1-explainedShare)*fall {
+	last := lastSamplesOf(between(ts.levels.recent, d.end, d.next-restNear), jumpedRest)
+	if len(last) == 0 {
+		return 0, false
+	}
+	now, at := stats.Median(values(last)), last[len(last)-1].t
+	if changesIn(last) < stepFew || now < d.closing.level+(1-explainedShare)*fall {
 		return 0, false
 	}
 	for _, r := range ts.levels.before(d.start) {
-		made := d.usualInflow * (ts.last.t - r.t)
+		made := d.usualInflow * (at - r.t)
 		if off := now - r.v - made; off > near || off < -near-made {
 			continue
 		}
-		if jumpedUp(ts, t, r.t) >= explainedShare*fall {
+		if jumpedUp(ts, t, r.t, at) >= explainedShare*fall {
 			return r.t, true
 		}
 	}
 	return 0, false
 }
 
-// jumpedUp are the inches by which the level has risen since a time in runs in which it rose faster than oil comes: a sensor's filter
+// jumpedUp are the inches by which the level rose between two times in runs in which it rose faster than oil comes: a sensor's filter
 // makes the rest of a jump slow.
-func jumpedUp(ts *tankState, t *Tank, from float64) (inches float64) {
-	b := between(ts.levels.recent, from, math.Inf(1))
+func jumpedUp(ts *tankState, t *Tank, from, to float64) (inches float64) {
+	b := between(ts.levels.recent, from, to)
 	noise := leapNoise * math.Max(ts.noise.perSample(), quietScatter(b))
 	for low := 0; low < len(b); {
 		top, leapt := low, false
@@ -215,12 +218,18 @@ func (u *update) lifted(i int, ts *tankState, d draw) (l lift, ok bool) {
 			if off := a.v - r.v - made; math.Abs(off) > near+made/2 || !jumped && k > 0 && a.v > d.closing.level {
 				continue
 			}
-			if u.othersLost(i, r.t, a.t) < explainedShare*fall*per {
-				return lift{r.t, jumped, bulged(ts, d, r)}, true
+			if u.othersLost(i, r.t, a.t) >= explainedShare*fall*per {
+				continue
+			}
+			if foot := (lift{r.t, jumped, bulged(ts, d, r)}); !ok || foot.bulge && !jumped { // what it rose from, and not where it came by
+				l, ok = foot, true
+			}
+			if l.jumped || l.bulge {
+				return l, true
 			}
 		}
 	}
-	return lift{}, false
+	return l, ok
 }
 
 // bulged says that the level rested before a point at which something began to lift it, and rests again after a draw: what had come
