@@ -163,6 +163,10 @@ func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
 			since := s - aLoad.End()
 			return 4 * stats.Clamp(since/180, 0, 1) * math.Exp(-math.Max(0, since-500)/300)
 		}},
+		"level fell on by": {[]tanktest.Move{aLoad}, func(s float64) float64 { // a dump, and foam that it sinks by, no lower than it was
+			since := s - aLoad.End()
+			return 1.2*stats.Clamp((since-240)/30, 0, 1) - 0.9*stats.Clamp((since-300)/900, 0, 1)
+		}},
 		"after it the level fell at once": {[]tanktest.Move{aLoad}, func(s float64) float64 {
 			return -8 * stats.Clamp(math.Floor((s-aLoad.End()-1200)/100), 0, 5)
 		}},
