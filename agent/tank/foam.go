@@ -18,6 +18,7 @@ const (
 	foamBeyond = 2.0    // times what the level was seen to fall, that it may have been high
 	foamGone   = 2.0    // times in which it collapses by e, that are seen of it
 	foamRough  = 0.1    // of its height, that it does not collapse evenly
+	foamGrown  = 0.25   // the same where it came up after the end
 )
 
 // foam stood on the oil until some seconds after a load's end, and went, e times less after every time; or it drained evenly, as oil that
@@ -73,8 +74,11 @@ func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 	if best.even || best.inches < math.Max(least, foamSure*best.err) || best.inches > foamBeyond*(seen+foamGone*best.time*math.Max(best.slope, 0)) {
 		return gauge{}, 0
 	}
-	g := gauge{level: best.level, samples: len(b), away: d.closing.away}
-	g.err = math.Sqrt(stats.Square(best.err) + stats.Square(foamRough*best.inches) + d.inflow.variance*(best.time+best.stood/2))
+	g, rough := gauge{level: best.level, samples: len(b), away: d.closing.away}, foamRough
+	if best.grows {
+		rough = foamGrown // oil that came in looks as foam that comes up
+	}
+	g.err = math.Sqrt(stats.Square(best.err) + stats.Square(rough*best.inches) + d.inflow.variance*(best.time+best.stood/2))
 	return g, best.inches
 }
 
