@@ -13,7 +13,7 @@ const (
 	atomFew     = 10     // samples that tell
 	atomReturns = 3      // times that they come back to it
 	atomBeyond  = 6.0    // samples that would lie beyond the end of a sensor's range, by how they lie on this side of it
-	fellFar     = 0.6    // in that no oil falls which only cools or comes to rest
+	sankFar     = 0.6    // in that no oil falls which only cools or comes to rest
 	fellEvery   = 300.0  // s of rest after a load whose middle reading is compared with its closing
 	hatchStill  = 120.0  // s that a level lies still between a hatch and the load
 	hatchLong   = 1500.0 // s from a hatch to the load
@@ -249,7 +249,7 @@ func readingsDoubt(ts *tankState, t *Tank, d draw, now float64) []string {
 		why = append(why, fmt.Sprintf("sensor re-spanned during the load: it stepped by %+.1f in", step))
 	}
 	wrong := math.Max(1, 0.01*t.volume(d)) / t.Table.PerInch(d.closing.level)
-	if low := fellOn(ts, t, d, now); low > math.Min(wrong, math.Max(foamShare*wrong, fellFar)) && low > 2*math.Hypot(d.closing.err, t.sensorError()) {
+	if low := fellOn(ts, t, d, now); low > math.Min(wrong, math.Max(foamShare*wrong, sankFar)) && low > 2*math.Hypot(d.closing.err, t.sensorError()) {
 		why = append(why, fmt.Sprintf("level fell on by %.2f in after the end: foam, or it had not come to rest", low))
 	}
 	return why
