@@ -316,7 +316,7 @@ func TestALevelThatRestsWhereItRested(t *testing.T) {
 		loads       int
 	}{
 		"ice":                {30, 25, tanktest.Move{Rate: 1}, 0, 10, 0},
-		"ice on a good well": {60, 40, tanktest.Move{Rate: 1}, 0, 160, 0},
+		"ice on a good well": {60, 60, tanktest.Move{Rate: 1}, 0, 160, 0},
 		"foam":               {20, 1500, tanktest.Move{Rate: 1}, 0, 10, 0},
 		"well":               {120, 0, tanktest.Move{From: at, Bbl: 50, Rate: 9}, 15.0 / 3600, 10, 1},
 	} {
@@ -324,7 +324,7 @@ func TestALevelThatRestsWhereItRested(t *testing.T) {
 		r.every = c.every
 		r.sensor = func(_ int, s, v float64) (float64, bool) {
 			if c.slow > 0 {
-				v += 21*stats.Clamp((s-at+2*tanktest.Hour)/tanktest.Hour, 0, 1) - decayed(s, at+11, 0, 21, c.slow)
+				v += 21*stats.Clamp((s-at+2*tanktest.Hour)/tanktest.Hour, 0, 1) - decayed(s, at+40, 0, 21, c.slow)
 			}
 			return v + math.Max(0, s-at+2*tanktest.Hour)*c.flows, true
 		}
