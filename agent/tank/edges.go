@@ -164,7 +164,11 @@ func (ts *tankState) groupGauge(t *Tank, d *draw, in bounds) gauge {
 	if len(b) == 0 {
 		return resting{at: d.end}.estimate(0)
 	}
-	e := ts.evening(d, b)
+	return ts.evenedGauge(t, d, b, ts.evening(d, b))
+}
+
+// evenedGauge is the level when the equaliser has done its work, of the samples after the draw.
+func (ts *tankState) evenedGauge(t *Tank, d *draw, b []sample, e evening) gauge {
 	at := d.end + math.Max(t.Loads.GroupSettle.Seconds(), e.until(evenBbl/t.Table.PerInch(d.closing.level)))
 	d.evened = at
 	near := between(b, at-gaugeBefore, at+gaugeAfter)

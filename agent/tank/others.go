@@ -227,7 +227,42 @@ func (s siteTanks) startJointly(i int, ts *tankState, d *draw) {
 		after := line{d.end, ts.restedGauge(t, d, bounds{d.start, d.leaptAt}).orLine(line{d.end, d.closing.level, 0}, d.end, ts.noise.perSample()).level, d.inflowAfter}
 		d.end = crossing(d.endLine, after, d.end-watchBack, d.end+watchBack)
 		d.closing, d.evened = ts.restedGauge(t, d, bounds{d.start, d.leaptAt}).orLine(after, d.end, ts.noise.perSample()), d.end
+		return
 	}
+	b := between(ts.levels.recent, d.end+settleShort, math.Min(d.within.hi, d.end+evenLongest))
+	if e, ok := s.evensOut(i, ts, *d, b); ok && d.end+e.until(evenBbl/t.Table.PerInch(d.closing.level)) < d.evened {
+		d.closing = ts.evenedGauge(t, d, b, e)
+	}
+}
+
+// evensOut is how an equaliser lets a tank come to rest, as it shows beside the others of its group, joined by it: what one loses the
+// others gain, and what all of them rise is the well's.
+func (s siteTanks) evensOut(i int, ts *tankState, d draw, b []sample) (e evening, ok bool) {
+	var mates []*tankState
+	for j := range s.site.tanks {
+		if j != i && s.site.tanks[j].Group == s.site.tanks[i].Group {
+			mates = append(mates, s.st.tanks[j])
+		}
+	}
+	apart := make([]sample, 0, len(b))
+	for _, x := range b {
+		level, seen := 0.0, 0
+		for _, m := range mates {
+			if v, ok := m.levels.about(x.t); ok {
+				level, seen = level+v, seen+1
+			}
+		}
+		if seen > 0 && seen == len(mates) {
+			apart = append(apart, sample{t: x.t, v: x.v - float32(level/float64(seen))})
+		}
+	}
+	if len(apart) < stepFew || 2*len(apart) < len(b) {
+		return evening{}, false
+	}
+	d.usualInflow = 0
+	e = ts.evening(&d, apart)
+	e.first *= float64(len(mates)) / float64(len(mates)+1)
+	return e, true
 }
 
 const jointLead = 1200.0 // s by which a group's tank may follow the one that is drawn from

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"gauger/agent/tank/stats"
 	"gauger/agent/tank/tanktest"
@@ -180,5 +181,25 @@ func TestALoadOfAGroupEndsOnce(t *testing.T) {
 	r.run(0, 8*tanktest.Hour)
 	if len(r.loads) != 2 || r.loads[0].End != r.loads[1].End || math.Abs(r.loads[0].End.Sub(r.at(slow.End())).Seconds()) > 30 {
 		t.Errorf("%+v", r.loads)
+	}
+}
+
+// Behind a load out of two tanks that an equaliser joins, the well comes on, and both tanks rise: that is production. What the
+// equaliser does shows between the tanks, and is done long before.
+func TestWhatBothTanksOfAGroupRiseIsTheWells(t *testing.T) {
+	r := newRig(t, aWell, aWell)
+	for i := range r.site.tanks {
+		r.site.tanks[i].Group, r.site.tanks[i].Loads.GroupSettle = "west", 5*time.Minute
+	}
+	made := func(s float64) float64 { return 6 * (1 - math.Exp(-math.Max(0, s-aLoad.End())/1500)) }
+	apart := func(s float64) float64 {
+		return 3 * stats.Clamp((s-aLoad.From)/300, 0, 1) * math.Exp(-math.Max(0, s-aLoad.End())/180)
+	}
+	r.sensor = func(i int, s, v float64) (float64, bool) { return v + made(s) + float64(2*i-1)*apart(s), true }
+	r.run(0, 8*tanktest.Hour)
+	at := aLoad.End() + 180*math.Log(3*tanktest.PerInch/0.1)
+	want := aWell.Level(at) + made(at)
+	if len(r.loads) != 2 || math.Abs(r.loads[0].Close-want) > 0.8 || math.Abs(r.loads[1].Close-want) > 0.8 {
+		t.Errorf("%+v, want closings of %.2f in", r.loads, want)
 	}
 }
