@@ -53,25 +53,50 @@ func TestTheNewestReadingsAreKeptWhole(t *testing.T) {
 	}
 }
 
-// TestTheNewestReadingsInAnyOrder lets points of several devices come as messages do.
+// TestTheNewestReadingsInAnyOrder lets points of several devices come as messages do, with more or less in common; some have the
+// device's name and nothing behind it.
 func TestTheNewestReadingsInAnyOrder(t *testing.T) {
-	n, want := latestReadings{}, map[collectors.Point]float64{}
+	n, want := latestReadings{}, map[collectors.Point]collectors.Reading{}
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 2000 {
 		var batch []collectors.Reading
 		for range 1 + random.IntN(6) {
-			p := collectors.PointOf(fmt.Sprint("d", random.IntN(3)), fmt.Sprint("p", random.IntN(1+i/20)))
-			want[p] = random.Float64()
-			batch = append(batch, collectors.Reading{Point: p, Value: want[p], Quality: collectors.Good})
+			device := fmt.Sprint("d", random.IntN(12))
+			r := collectors.Reading{Point: collectors.PointOf(device, fmt.Sprint("p", random.IntN(1+i/20))), Value: random.Float64(), Quality: collectors.Good}
+			switch random.IntN(20) {
+			case 0:
+				r.Point = collectors.Point(device)
+			case 1:
+				r.Point = collectors.PointOf(device, "")
+			}
+			r.Text = []string{"", "", "open", "shut"}[random.IntN(4)]
+			want[r.Point] = r
+			batch = append(batch, r)
 		}
 		n.store(batch)
 	}
 	if got := n.all(); len(got) != len(want) {
 		t.Fatalf("%d points, want %d", len(got), len(want))
 	}
-	for p, v := range want {
-		if got, ok := n.get(p); !ok || got.Value != v || got.Point != p {
-			t.Errorf("%s: %+v, want %v", p, got, v)
+	for _, got := range n.all() {
+		if got != want[got.Point] {
+			t.Errorf("among all: %+v, want %+v", got, want[got.Point])
+		}
+	}
+	for p, w := range want {
+		if got, ok := n.get(p); !ok || got != w {
+			t.Errorf("%s: %+v, want %+v", p, got, w)
+		}
+	}
+	for device, s := range n.devices {
+		used, points := len(s.rests)-1-len(s.free), 0
+		for _, r := range s.rests {
+			if r != nil {
+				used, points = used-1, points+r.users
+			}
+		}
+		if used != 0 || points != len(s.points) || len(s.rests) > len(s.points)+2 {
+			t.Errorf("%s: %d points of %d have a reading, in %d places (%d too many)", device, points, len(s.points), len(s.rests), used)
 		}
 	}
 }
