@@ -26,7 +26,7 @@ func compile(d Device) ([]point, error) {
 		made.conversion = last
 		points = append(points, made)
 	}
-	packNames(points)
+	packNames(d, points)
 	for i := range points {
 		p := &points[i]
 		p.reread = p.reread || p.verify
@@ -42,20 +42,16 @@ func compile(d Device) ([]point, error) {
 
 // packNames puts the names of the points into one piece of memory: a hundred small ones, scattered among what the
 // configuration leaves behind, cost several times as much.
-func packNames(points []point) {
-	length := 0
-	for _, p := range points {
-		length += len(p.id)
-	}
-	var all strings.Builder
-	all.Grow(length)
-	for _, p := range points {
-		all.WriteString(string(p.id))
-	}
-	rest := collectors.Point(all.String())
+func packNames(d Device, points []point) {
+	var all []byte
 	for i := range points {
-		n := len(points[i].id)
-		points[i].id, rest = rest[:n], rest[n:]
+		from := len(all)
+		all = append(all, collectors.PointOf(d.Name, d.Points[i].Name)...)
+		points[i].nameAt, points[i].nameLength = uint32(from), uint32(len(all)-from)
+	}
+	names := string(all)
+	for i := range points {
+		points[i].names = names
 	}
 }
 
@@ -75,7 +71,7 @@ func compileOne(d Device, p Point) (point, conversion, error) {
 		table, count = table.Enron(), 1
 	}
 	made := point{
-		id: collectors.PointOf(d.Name, p.Name), table: table, from: uint16(address), count: uint16(count), verify: p.Verify == "twice",
+		table: table, from: uint16(address), count: uint16(count), verify: p.Verify == "twice",
 	}
 	m := conversion{unit: collectors.Unit(p.Unit), kind: k, order: o, bit: -1, scale: 1, offset: p.Offset, tolerance: p.Agree, most: mostOf(collectors.Unit(p.Unit)), limits: limitsOf(p)}
 	if p.Bit != nil {

@@ -18,13 +18,19 @@ import (
 
 // point is a Point made ready for reading, kept small: a site may have thousands.
 type point struct {
-	id collectors.Point
 	*conversion
-	from   uint16 // the first of its addresses
-	count  uint16
-	table  line.Table
-	verify bool
-	reread bool // asked for a second time: twice itself, or a companion of one that is
+	nameAt     uint32 // in the names of all points
+	nameLength uint32
+	from       uint16 // the first of its addresses
+	count      uint16
+	table      line.Table
+	verify     bool
+	reread     bool // asked for a second time: twice itself, or a companion of one that is
+}
+
+// id is the point's name on the site.
+func (p *point) id() collectors.Point {
+	return collectors.Point(p.names[p.nameAt : p.nameAt+p.nameLength])
 }
 
 // span of the point's addresses.
@@ -34,6 +40,7 @@ func (p *point) span() line.Span {
 
 // conversion of a point's registers into a reading. Points in a row that are treated alike share one.
 type conversion struct {
+	names     string // of all points of the device
 	unit      collectors.Unit
 	kind      registers.Kind
 	order     registers.Order
@@ -56,7 +63,7 @@ type valueLimits struct {
 
 // badReading is a reading without a value, and why.
 func (p *point) badReading(at time.Time, why error) collectors.Reading {
-	return collectors.Reading{Point: p.id, Unit: p.unit, Value: math.NaN(), At: at, Err: why}
+	return collectors.Reading{Point: p.id(), Unit: p.unit, Value: math.NaN(), At: at, Err: why}
 }
 
 // decode turns the point's registers, or the byte that holds its bit, into a reading. data is exactly the span.
@@ -76,7 +83,7 @@ func (p *point) decode(data []byte, at time.Time) collectors.Reading {
 	if err := p.validate(raw, value); err != nil {
 		return p.badReading(at, err)
 	}
-	r := collectors.Reading{Point: p.id, Unit: p.unit, Value: value, At: at, Quality: collectors.Good}
+	r := collectors.Reading{Point: p.id(), Unit: p.unit, Value: value, At: at, Quality: collectors.Good}
 	if p.unscaled {
 		r.Text = p.kind.Digits(bits)
 	}
@@ -152,7 +159,7 @@ func (p *point) decodeText(data []byte, at time.Time) collectors.Reading {
 		}
 		return c
 	}, strings.ToValidUTF8(string(text), "\uFFFD"))
-	return collectors.Reading{Point: p.id, Unit: p.unit, Value: math.NaN(), Text: strings.TrimSpace(clean), At: at, Quality: collectors.Good}
+	return collectors.Reading{Point: p.id(), Unit: p.unit, Value: math.NaN(), Text: strings.TrimSpace(clean), At: at, Quality: collectors.Good}
 }
 
 // agrees says whether two readings of the point may both be true.

@@ -25,7 +25,7 @@ func newJob(d *device) *job {
 		return t // nobody is going to be asked about its points
 	}
 	for i := range d.points {
-		t.points = append(t.points, d.points[i].id)
+		t.points = append(t.points, d.points[i].id())
 	}
 	return t
 }
