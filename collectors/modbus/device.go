@@ -79,7 +79,6 @@ func deviceWithoutLine(d Device, points []point, at line.Endpoint) *device {
 		name: d.Name, unit: byte(d.unitID()), points: points,
 		every: cmp.Or(d.Every, defaultEvery), everyWhileLoading: d.EveryWhileLoading, timeout: cmp.Or(d.Timeout, line.DefaultTimeout), retries: retries,
 		limits: d.planLimits(at), rereadPlaces: placesOf(points, func(p *point) bool { return p.reread }),
-		suspectedHoles: map[hole]int{}, unanswered: map[line.Span]int{}, parked: map[line.Span]parkedPlace{},
 	}
 }
 

@@ -71,7 +71,7 @@ func (d *device) probeRound(ctx context.Context) *round {
 	s.request(ctx, b)
 	for _, other := range d.blocks {
 		if s.answered && single && other.Span.Covers(b.Span) && other.spans > 1 {
-			d.unanswered[other.Span] = splitUnansweredAfter // whole it was never answered, a part of it was
+			put(&d.unanswered, other.Span, splitUnansweredAfter) // whole it was never answered, a part of it was
 		}
 	}
 	if s.answered {

@@ -97,7 +97,7 @@ func (s *round) splitUnanswered(ctx context.Context) {
 		return
 	}
 	for _, b := range slices.Clone(s.unansweredBlocks) {
-		s.device.unanswered[b.Span]++
+		put(&s.device.unanswered, b.Span, s.device.unanswered[b.Span]+1)
 		if s.device.unanswered[b.Span] >= splitUnansweredAfter {
 			delete(s.device.unanswered, b.Span)
 			s.missed, s.skipRest = 0, nil
@@ -114,7 +114,7 @@ func (d *device) park(s line.Span, why error) {
 	}
 	p.pause = min(max(2*p.pause, parkFirstPause), parkMaxPause)
 	p.until, p.refusal, p.answersSince = time.Now().Add(p.pause), why, 0
-	d.parked[s] = p
+	put(&d.parked, s, p)
 	d.addHole(s)
 }
 
@@ -134,7 +134,7 @@ func (d *device) noteAnswered(s line.Span) {
 	}
 	p := d.parked[s]
 	p.answersSince++
-	d.parked[s] = p
+	put(&d.parked, s, p)
 	if p.answersSince >= p.probation() {
 		d.removeHole(s)
 	}
@@ -142,11 +142,19 @@ func (d *device) noteAnswered(s line.Span) {
 
 // suspectHole counts a suspected hole, and believes in it after a while.
 func (d *device) suspectHole(h hole) {
-	d.suspectedHoles[h]++
+	put(&d.suspectedHoles, h, d.suspectedHoles[h]+1)
 	if d.suspectedHoles[h] >= believeHoleAfter {
 		delete(d.suspectedHoles, h)
 		d.addHole(h)
 	}
+}
+
+// put puts v into a map that is made with the first: most units refuse nothing and leave nothing unanswered.
+func put[K comparable, V any](m *map[K]V, k K, v V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[k] = v
 }
 
 func (d *device) addHole(h hole) {
