@@ -61,8 +61,8 @@
 // What rises without oil falls without oil. A fall after which the level is where it was before foam, ice, a false echo or
 // somebody's hands had moved it is no load, unless a pump may have made it: then it is one, for a person. A pump is seen: readings
 // under way, each a little lower, as fast in the second half as in the first, and a level that rests behind it. Where a level
-// rested before something lifted it and rests there again, only even readings under way make it one; where most of the way back was
-// made faster than oil comes, nothing left in between.
+// rested before something slowly lifted it and rests there again, oil may have come and a truck gone: it is one for a person, unless no
+// pump draws so fast or what decays does so; where most of the way back was made faster than oil comes, nothing left in between.
 //
 // A sensor in somebody's hands jumps again and again. What waits for its confirmation then is decided when it has been calm for as
 // long, at most six times that: where the level is back where it had been, alive, nothing left. A fall in steps with rest between

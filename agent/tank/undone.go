@@ -21,7 +21,6 @@ const (
 	handledNear  = 3.0        // in by which such a one is hung up elsewhere
 	jumpedRest   = 8          // samples that show where a level is that has come to rest
 	jumpedRun    = 60.0       // s for which a level may rise no higher and still be on its way up
-	fellFar      = 0.05       // share of a fall by which a level that falls on after it was no pump's
 	bulgeRest    = 1800.0     // s of rest before something lifts a level, and behind it
 	handledShare = 0.2        // the same, as a share of the fall
 	jumpLeast    = 2.0        // in
@@ -86,7 +85,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	switch {
 	case l.jumped && (!seen || lately || handled(ts, t, *d)):
 		return was
-	case !l.jumped && (decays(ts, *d) || l.bulge && (!seen || fellOn(ts, t, *d, ts.last.t) >= fellFar*fall)):
+	case !l.jumped && (decays(ts, *d) || l.bulge && leaps(ts, t, *d) >= explainedShare*fall): // else it may have been oil that came, and a truck
 		return was
 	}
 	d.doubts = append(d.doubts, was)
@@ -301,7 +300,7 @@ func leapt(ts *tankState, t *Tank, speed, from, to, inches float64) bool {
 	b := between(ts.levels.recent, from, to)
 	for k := 1; k < len(b); k++ {
 		dt := b[k].t - b[k-1].t
-		if dt < ts.interval.gapMin(t, speed) && float64(b[k].v-b[k-1].v) > math.Max(inches, t.maxRate(float64(b[k].v))*math.Min(dt, singleReading)) {
+		if dt < ts.interval.gapMin(t, speed) && float64(b[k].v-b[k-1].v) > math.Max(inches, t.maxRate(float64(b[k].v))*dt) {
 			return true
 		}
 	}

@@ -316,7 +316,7 @@ func TestALevelThatRestsWhereItRested(t *testing.T) {
 		loads       int
 	}{
 		"ice":                {30, 25, tanktest.Move{Rate: 1}, 0, 10, 0},
-		"ice on a good well": {60, 60, tanktest.Move{Rate: 1}, 0, 160, 0},
+		"ice on a good well": {60, 60, tanktest.Move{Rate: 1}, 0, 160, 1}, // readings under way: a truck may have taken what another brought
 		"foam":               {20, 1500, tanktest.Move{Rate: 1}, 0, 10, 0},
 		"well":               {120, 0, tanktest.Move{From: at, Bbl: 50, Rate: 9}, 15.0 / 3600, 10, 1},
 	} {
@@ -331,6 +331,29 @@ func TestALevelThatRestsWhereItRested(t *testing.T) {
 		r.run(0, 8*tanktest.Hour)
 		if len(r.loads) != c.loads {
 			t.Errorf("%s: %+v", name, r.loads)
+		}
+		if c.slow > 0 && len(r.loads) > 0 && len(r.loads[0].Review) == 0 {
+			t.Errorf("%s: nobody is asked: %+v", name, r.loads)
+		}
+	}
+}
+
+// A truck brings oil, or a test separator fills the tank at a pump's rate, and other trucks haul it down to the same heel each time, while
+// only every tenth minute is read: each is a load, for a person where its readings are too few.
+func TestHauledToTheSameHeel(t *testing.T) {
+	for _, every := range []float64{120, 300, 600} {
+		for _, bbl := range []float64{60, 90, 150} {
+			var moves []tanktest.Move
+			for n := range 4 {
+				from := float64(3+6*n)*tanktest.Hour + 50
+				moves = append(moves, tanktest.Move{From: from, Bbl: -bbl, Rate: 6}, tanktest.Move{From: from + 2.2*tanktest.Hour, Bbl: bbl, Rate: 7})
+			}
+			r := newRig(t, tanktest.Well{Level0: 20, Moves: moves})
+			r.every = every
+			r.run(0, 28*tanktest.Hour)
+			if len(r.loads) != 4 {
+				t.Errorf("%g bbl, read every %g s: %d loads of 4; events %+v", bbl, every, len(r.loads), r.events)
+			}
 		}
 	}
 }
