@@ -81,9 +81,8 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 		return ""
 	}
 	was := fmt.Sprintf("the level only came back to where it had been %s before it", spanText(d.start-l.since))
-	lately := ts.faults.jumpedUpAt > math.Max(l.since, d.start-jumpLately) && ts.faults.jumpedUpAt < d.start
 	switch {
-	case l.jumped && (!seen || lately || handled(ts, t, *d)):
+	case l.jumped && (!seen || handled(ts, t, *d)):
 		return was
 	case !l.jumped && (decays(ts, *d) || l.bulge && leaps(ts, t, *d) >= explainedShare*fall): // else it may have been oil that came, and a truck
 		return was

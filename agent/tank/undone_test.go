@@ -358,7 +358,8 @@ func TestHauledToTheSameHeel(t *testing.T) {
 	}
 }
 
-// A rod that was out is let in too high, and then as slowly as a pump draws to where it was: it jumped up not an hour before.
+// A rod that was out is let in too high, and then as slowly as a pump draws to where it was: nobody can tell it from a sensor that came
+// free before a truck, so a person is asked.
 func TestARodThatIsLetInSlowly(t *testing.T) {
 	at := 4 * tanktest.Hour
 	r := newRig(t, tanktest.Well{Level0: 110, Inflow: 20})
@@ -369,7 +370,9 @@ func TestARodThatIsLetInSlowly(t *testing.T) {
 		return v, true
 	}
 	r.run(0, 7*tanktest.Hour)
-	r.matches(0, 0)
+	if len(r.loads) != 1 || len(r.loads[0].Review) == 0 {
+		t.Errorf("%+v", r.loads)
+	}
 }
 
 // A sensor that jumped not an hour ago and jumps again while it falls is in somebody's hands, and no truck is under way: what was read
