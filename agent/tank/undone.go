@@ -3,6 +3,7 @@ package tank
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gauger/agent/tank/stats"
 )
@@ -17,6 +18,7 @@ const (
 	leapNoise    = 4.0        // times its scatter that a level steps by itself
 	leapMost     = 0.8        // share of a fall in leaps, above which it was no pump's
 	leapSome     = 0.3        // the same, above which a person should look
+	hungLeast    = 300.0      // s for which a sensor that hung behind a load stood still at least
 	handledJumps = 2          // of a sensor that somebody has in hands, about a draw
 	handledNear  = 3.0        // in by which such a one is hung up elsewhere
 	jumpedRest   = 8          // samples that show where a level is that has come to rest
@@ -50,6 +52,8 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	switch at := leaps(ts, t, *d); {
 	case at >= leapMost*fall && pumped(ts, t, *d, quickTimes): // two trucks at once, or a pump that nobody has reckoned with
 		d.doubts = append(d.doubts, fmt.Sprintf("it fell by %.1f bbl a minute, faster than max_rate", t.pumpRate(*d)))
+	case at >= leapMost*fall && stoodSince(ts, *d):
+		d.doubts = append(d.doubts, fmt.Sprintf("the value stood still since the load before it, and fell by %.1f in at once: the rest of that load, if the sensor hung", fall))
 	case at >= leapMost*fall:
 		return "it fell at once, faster than max_rate"
 	case at >= leapSome*fall:
@@ -89,6 +93,16 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	}
 	d.doubts = append(d.doubts, was)
 	return ""
+}
+
+// stoodSince says that the value stood still at the closing of the load before, minutes at least, until this draw.
+func stoodSince(ts *tankState, d draw) bool {
+	n := len(ts.reports.loads)
+	b := values(between(ts.levels.recent, math.Max(ts.lastDrawEnd+settleShort, d.start-undoneLong), d.start-1))
+	if n == 0 || len(b) < stepFew || d.start-ts.lastDrawEnd < hungLeast || d.start-ts.lastDrawEnd > undoneLong {
+		return false
+	}
+	return slices.Min(b) == slices.Max(b) && math.Abs(b[0]-ts.reports.loads[n-1].closing) < backAgain
 }
 
 // jumpedBack is when, before a draw, the level was where it came to after it, alive, but for what the well made, where most of the way back was

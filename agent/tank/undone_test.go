@@ -338,26 +338,6 @@ func TestALevelThatRestsWhereItRested(t *testing.T) {
 	}
 }
 
-// A truck brings oil, or a test separator fills the tank at a pump's rate, and other trucks haul it down to the same heel each time, while
-// only every tenth minute is read: each is a load, for a person where its readings are too few.
-func TestHauledToTheSameHeel(t *testing.T) {
-	for _, every := range []float64{120, 300, 600} {
-		for _, bbl := range []float64{60, 90, 150} {
-			var moves []tanktest.Move
-			for n := range 4 {
-				from := float64(3+6*n)*tanktest.Hour + 50
-				moves = append(moves, tanktest.Move{From: from, Bbl: -bbl, Rate: 6}, tanktest.Move{From: from + 2.2*tanktest.Hour, Bbl: bbl, Rate: 7})
-			}
-			r := newRig(t, tanktest.Well{Level0: 20, Moves: moves})
-			r.every = every
-			r.run(0, 28*tanktest.Hour)
-			if len(r.loads) != 4 {
-				t.Errorf("%g bbl, read every %g s: %d loads of 4; events %+v", bbl, every, len(r.loads), r.events)
-			}
-		}
-	}
-}
-
 // A rod that was out is let in too high, and then as slowly as a pump draws to where it was: nobody can tell it from a sensor that came
 // free before a truck, so a person is asked.
 func TestARodThatIsLetInSlowly(t *testing.T) {

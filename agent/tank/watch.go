@@ -55,6 +55,9 @@ func (l *levels) fallSoFar(now float64) (before, after, dt float64) {
 		j = n - 1
 	}
 	a, b := l.recent[j], l.recent[n-1]
+	if j == n-2 && b.t-a.t > watchBack && j > 1 && a.flags != unlinked && l.recent[j-1].flags != unlinked && a.t-l.recent[j-2].t <= watchBack {
+		return median3(l.recent[j-2 : j+1]), float64(b.v), b.t - l.recent[j-1].t // it fell with the last one before a silence, alone then
+	}
 	if n-j < 8 {
 		return float64(a.v), float64(b.v), b.t - a.t
 	}

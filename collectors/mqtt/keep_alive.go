@@ -9,6 +9,7 @@ import (
 const (
 	// keepAlive and pingTimeout find a dead link, and grace after them it is told of. On a cellular link, shorter intervals cost money.
 	keepAlive   = 30 * time.Second
+	announced   = keepAlive + 5*time.Second // to the broker: no ping is to come later, however late the timer
 	pingTimeout = 15 * time.Second
 )
 
@@ -31,7 +32,7 @@ func announceKeepAlive(connect []byte) {
 	}
 	at += 1 + len("\x00\x04MQTT") + 2 // level and flags
 	if at+2 <= len(connect) {
-		binary.BigEndian.PutUint16(connect[at:], uint16(keepAlive/time.Second))
+		binary.BigEndian.PutUint16(connect[at:], uint16(announced/time.Second))
 	}
 }
 

@@ -67,7 +67,7 @@ func TestOnlyAQuietConnectionIsPinged(t *testing.T) {
 		if n, most := len(pings), int(quiet/keepAlive); n < most-2 || n > most {
 			t.Errorf("%d pings in %s without messages, the first %s", n, quiet, <-pings)
 		}
-		if hello := <-connects; hello != "keep alive 30 after 0s" || len(connects) > 0 {
+		if hello := <-connects; hello != "keep alive 35 after 0s" || len(connects) > 0 {
 			t.Errorf("connected with %s, and %d times more", hello, len(connects))
 		}
 		later(keepAlive + pingTimeout + 10*time.Second)
