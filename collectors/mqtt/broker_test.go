@@ -100,7 +100,7 @@ func (b *broker) dial(context.Context, string, string) (net.Conn, error) {
 	defer b.mu.Unlock()
 	b.dials++
 	if b.server == nil {
-		return nil, errors.New("connection refused")
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 	}
 	near, far := net.Pipe()
 	b.conns = append(b.conns, far)

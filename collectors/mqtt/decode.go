@@ -165,8 +165,12 @@ func (c *committer) dropUnknown(a arrival) {
 	if !powerOfTen(u.messages) {
 		return
 	}
+	shown := topic
+	if len(shown) > 2*excerptBytes { // a topic may have 65,535 bytes
+		shown = excerpt(topic)
+	}
 	c.notices.add(collectors.Notice{
-		Rule: eventrules.UnknownTopic, Source: c.label + " " + topic, Since: a.at, Until: a.at,
-		Note: fmt.Sprintf("%d messages on topic %s, which no point reads, were acknowledged and dropped; the subscription was made by an earlier configuration or another program with the client id %q", u.messages, topic, c.client),
+		Rule: eventrules.UnknownTopic, Source: c.label + " " + shown, Since: a.at, Until: a.at,
+		Note: fmt.Sprintf("%d messages on topic %s, which no point reads, were acknowledged and dropped; the subscription was made by an earlier configuration or another program with the client id %q", u.messages, shown, c.client),
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sort"
 	"strings"
 	"time"
@@ -231,7 +232,8 @@ func (c *committer) watchLink(ctx context.Context, state linkState, now time.Tim
 	if c.commLossSince.IsZero() {
 		c.commLossSince = begun
 		notice.Since, notice.Note = c.commLossSince, c.away(state.err).Error()
-		if state.connectedBefore && now.Sub(state.since) < gone {
+		var dialing *net.OpError
+		if refused := errors.As(state.err, &dialing) && dialing.Op == "dial"; !refused && state.connectedBefore && now.Sub(state.since) < gone {
 			notice.Note += fmt.Sprintf("; it lets us in and then closes the connection: is there another program with the client id %q?", c.client)
 		}
 		c.notices.add(notice)

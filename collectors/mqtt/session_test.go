@@ -362,3 +362,20 @@ func TestANoticeThatWasNotTakenIsToldAgain(t *testing.T) {
 		}
 	})
 }
+
+// A broker that closes connections and then takes none any more has ended: nobody else is to blame.
+func TestABrokerThatEndsIsNoOtherProgram(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, h := newBroker(t), newMemo()
+		start(t, h, collect(t, Session{Dial: b.dial}, at(address, "field/tk1")))
+		later(time.Minute)
+		b.cut()
+		later(5 * time.Second)
+		b.down()
+		later(10 * time.Minute)
+		n := h.noticed("comm-loss")
+		if len(n) != 1 || !strings.Contains(n[0].Note, "connection refused") || strings.Contains(n[0].Note, "another program") {
+			t.Errorf("told: %+v", n)
+		}
+	})
+}
