@@ -13,6 +13,8 @@ const (
 	atomFew     = 10     // samples that tell
 	atomReturns = 3      // times that they come back to it
 	atomBeyond  = 6.0    // samples that would lie beyond the end of a sensor's range, by how they lie on this side of it
+	seldomRead  = 120.0  // s between readings, one of which may be on its way
+	steadyWell  = 0.7    // share of what the well makes that comes at least
 	sankFar     = 0.6    // in that no oil falls which only cools or comes to rest
 	fellEvery   = 300.0  // s of rest after a load whose middle reading is compared with its closing
 	hatchStill  = 120.0  // s that a level lies still between a hatch and the load
@@ -252,5 +254,23 @@ func readingsDoubt(ts *tankState, t *Tank, d draw, now float64) []string {
 	if low := fellOn(ts, t, d, now); low > math.Min(wrong, math.Max(foamShare*wrong, sankFar)) && low > 2*math.Hypot(d.closing.err, t.sensorError()) {
 		why = append(why, fmt.Sprintf("level fell on by %.2f in after the end: foam, or it had not come to rest", low))
 	}
+	if short := stillOnItsWay(ts, d); short > wrong {
+		why = append(why, fmt.Sprintf("level rose by %.1f in less than the well makes behind the last reading of the fall: the pump went on after it", short))
+	}
 	return why
+}
+
+// stillOnItsWay is how much less the level rose behind the first reading after a draw than behind the next, inches, where readings are
+// minutes apart and the well makes as much as before: that first one was not at rest.
+func stillOnItsWay(ts *tankState, d draw) float64 {
+	after := between(ts.levels.recent, d.end, d.next)
+	rate := math.Min(d.inflowBefore, d.inflowAfter)
+	if ts.interval.usual < seldomRead || len(after) < stepFew || after[0].t > d.end+ts.interval.usual || after[2].t > d.end+3.5*ts.interval.usual {
+		return 0
+	}
+	first, next := float64(after[1].v-after[0].v), float64(after[2].v-after[1].v)
+	if next < steadyWell*rate*(after[2].t-after[1].t) {
+		return 0
+	}
+	return rate*(after[1].t-after[0].t) - first
 }
