@@ -49,18 +49,19 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	if n, stepped := staircase(ts, *d, piecePrice/2); n >= stairFew && stepped >= leapSome*fall {
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell in %d steps, with rest between them", stepped, fall, n))
 	}
-	switch at := leaps(ts, t, *d); {
-	case at >= leapMost*fall && pumped(ts, t, *d, quickTimes): // two trucks at once, or a pump that nobody has reckoned with
+	atOnce := leaps(ts, t, *d)
+	switch {
+	case atOnce >= leapMost*fall && pumped(ts, t, *d, quickTimes): // two trucks at once, or a pump that nobody has reckoned with
 		d.doubts = append(d.doubts, fmt.Sprintf("it fell by %.1f bbl a minute, faster than max_rate", t.pumpRate(*d)))
-	case at >= leapMost*fall && stoodSince(ts, *d):
+	case atOnce >= leapMost*fall && stoodSince(ts, *d):
 		d.doubts = append(d.doubts, fmt.Sprintf("the value stood still since the load before it, and fell by %.1f in at once: the rest of that load, if the sensor hung", fall))
-	case at >= leapMost*fall:
+	case atOnce >= leapMost*fall:
 		return "it fell at once, faster than max_rate"
-	case at >= leapSome*fall:
-		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell at once, faster than max_rate", at, fall))
+	case atOnce >= leapSome*fall:
+		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell at once, faster than max_rate", atOnce, fall))
 	}
 	seen := pumped(ts, t, *d, 1)
-	if !seen || leaps(ts, t, *d) >= leapSome*fall || handled(ts, t, *d) {
+	if !seen || atOnce >= leapSome*fall || handled(ts, t, *d) {
 		if since, ok := u.jumpedBack(i, ts, *d); ok {
 			return fmt.Sprintf("the level jumped back to where it had been %s before it", spanText(d.start-since))
 		}
@@ -88,7 +89,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	switch {
 	case l.jumped && (!seen || handled(ts, t, *d)):
 		return was
-	case !l.jumped && (decays(ts, *d) || l.bulge && leaps(ts, t, *d) >= explainedShare*fall): // else it may have been oil that came, and a truck
+	case !l.jumped && (decays(ts, *d) || l.bulge && atOnce >= explainedShare*fall): // else it may have been oil that came, and a truck
 		return was
 	}
 	d.doubts = append(d.doubts, was)
