@@ -42,6 +42,8 @@ func TestZeroWhereTheDefaultIsNotIsPrinted(t *testing.T) {
 		{"truck_max: 200", "truck_max: 0", "truck_max: 0"},
 		{"    unit: 1\n", "    unit: 0\n", "unit: 0"},
 		{"every: 1h", "every: 0s", "every: 0s"},
+		{"batch: {events: 20}", "batch: {events: 20, tag_values: 20, targets: 0}", "tag_values: 20"}, // written, it is no default
+		{"batch: {events: 20}", "batch: {events: 20, tag_values: 20, targets: 0}", "targets: 0"},
 		{"http:", "link: {rate: off}\nhttp:", "rate: off"},
 	} {
 		if got := printed(t, edited(t, c[0], c[1])); !strings.Contains(got, c[2]) {

@@ -53,7 +53,7 @@ func (d *drain) mayLeaveLater(batch []Record) bool {
 	for _, h := range d.leaving {
 		n += len(h.records)
 	}
-	return d.s.Linger > 0 && !d.s.Journal && n <= d.s.Batch && d.allIsWell()
+	return d.s.Linger > 0 && !d.s.Journal && n <= d.s.batchLimit() && d.allIsWell()
 }
 
 // keepsInFlight reports whether a batch was taken and not deleted yet.

@@ -46,7 +46,9 @@ func (d *drain) judge(ctx context.Context, batch []Record, answers []Answer) err
 			d.applyKept(batch, answers, at)
 		}
 	}
-	if at := by[TooLarge]; len(at) > 1 {
+	if at := by[TooLarge]; len(at) > 1 && d.tooLargeGrown(batch) {
+		d.lastAnswer = answers[at[0]]
+	} else if len(at) > 1 {
 		if err := d.shrinkLimit(len(batch)); err != nil {
 			return err
 		}
@@ -141,6 +143,9 @@ func (d *drain) applyAmbiguous(ctx context.Context, batch []Record, answers []An
 		return nil
 	})
 	d.unclearInARow = inARow
+	if len(at) == len(batch) && d.neverComesThrough(batch) {
+		d.tooLargeGrown(batch)
+	}
 	d.backOff(Ambiguous, longestRetryAfter(answers, at))
 	return err
 }

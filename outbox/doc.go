@@ -41,6 +41,13 @@
 // taken is deleted with the next commit that anybody makes, in half a minute at the latest, so that it costs no commit of its own.
 // Of no more records than one request has the deletion waits so: a power cut can have them sent again, a kill cannot.
 //
+// Of a stream with Most a request may have twice as many records behind a full one that was taken as a whole within a second, and
+// Stream.Batch again behind any other answer or a slower one; what had no clear answer goes again as it was, and where
+// it had grown and has none a second time, in requests of Batch. One that was so, or was too large, halves Most until the next start,
+// and no more: the limit that is kept over restarts is for requests of Batch. So what
+// comes twice is counted in requests as before, and a request is of Most records and MaxRequest bytes at most. It is for values, of
+// which a copy does no harm; tickets, memos and events have no Most.
+//
 // Records of a stream that lingers can be offered (Box.Offer) instead of stored, when its drain has nothing else to do: what the service
 // takes within five seconds is counted and never written, all else is stored then and judged by the answer that it had. Counts and
 // receipts of what was taken so go with the next commit, in five minutes at the latest, the receipts behind it. Until then a kill, or a

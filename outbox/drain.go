@@ -189,8 +189,15 @@ func (d *drain) send(ctx context.Context, batch []Record) error {
 		return err
 	}
 	d.setActivity(Sending)
-	answers := d.to.Send(ctx, d.s.Name, slices.Clone(batch)) // the slice is the Sender's; the bodies are shared and not written by anyone
-	return d.apply(ctx, batch, answers)
+	return d.apply(ctx, batch, d.ask(ctx, batch))
+}
+
+// ask makes the request and returns the answers. The slice is the Sender's; the bodies are shared and not written by anyone.
+func (d *drain) ask(ctx context.Context, batch []Record) []Answer {
+	began := time.Now()
+	answers := d.to.Send(ctx, d.s.Name, slices.Clone(batch))
+	d.sizeNext(batch, answers, time.Since(began))
+	return answers
 }
 
 // sitOutDelay sits out the delay, unless somebody kicks, and leaves a further one when it is another stream's turn. While

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"bytes"
+	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -309,4 +310,50 @@ func (d *drain) scanQueue(rule queueFilter, now time.Time, found func(seq uint64
 		}
 		return nil
 	})
+}
+
+// quickAnswer: a request that is answered later is not followed by a larger one.
+const quickAnswer = time.Second
+
+// takenWhole says that every record of a request was taken.
+func takenWhole(batch []Record, answers []Answer) bool {
+	return len(answers) == len(batch) && !slices.ContainsFunc(answers, func(a Answer) bool { return a.Class != Stored })
+}
+
+// sizeNext says how many records the next request may have (Decisions, in doc.go): twice as many behind a full one that was taken
+// quickly, as many as before behind one that was not full, and the stream's own number behind anything else.
+func (d *drain) sizeNext(batch []Record, answers []Answer, took time.Duration) {
+	s := d.s
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	switch {
+	case !takenWhole(batch, answers) || took > quickAnswer || s.counts.limit > 0:
+		s.grown = 0
+	case len(batch) == s.batchLimit():
+		s.grown = min(2*len(batch), s.Most)
+	}
+}
+
+// tooLargeGrown keeps requests of a stream that grows below half of one that was too large, until the next start, and sends its records
+// as they stand in the queue; false: that one had not grown, and the stream's own number is too large.
+func (d *drain) tooLargeGrown(batch []Record) bool {
+	s := d.s
+	if len(batch) <= s.Batch {
+		return false
+	}
+	s.Most, d.sameAgain, d.halves = max(len(batch)/2, s.Batch), nil, nil
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	if a := s.failing[destinationOf(batch[0])]; a != nil {
+		a.sameAgain = nil
+	}
+	return true
+}
+
+// neverComesThrough says that a request that had grown had no clear answer twice: as a whole it may be more than the link carries in
+// the time that it has, or than a gateway lets pass.
+func (d *drain) neverComesThrough(batch []Record) bool {
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	return len(batch) > d.s.Batch && d.s.attempts[batch[0].Seq].maybeStored() > 1
 }

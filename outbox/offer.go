@@ -125,8 +125,7 @@ func (o *offer) nextOffered(limit int) []Record {
 func (d *drain) settleOffered(o *offer, batch []Record, answers []Answer) ([]Record, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	taken := len(answers) == len(batch) && !slices.ContainsFunc(answers, func(a Answer) bool { return a.Class != Stored })
-	if o.stored || !taken {
+	if o.stored || !takenWhole(batch, answers) {
 		err := o.storeLocked()
 		batch, o.out = slices.Clone(o.records[:o.out]), 0
 		if NoRoom(err) { // it stays in memory, and goes again
@@ -204,7 +203,7 @@ func (d *drain) sendOffered(ctx context.Context, o *offer) error {
 		return nil
 	}
 	d.setActivity(Sending)
-	answers := d.to.Send(ctx, d.s.Name, slices.Clone(batch))
+	answers := d.ask(ctx, batch)
 	stored, err := d.settleOffered(o, batch, answers)
 	if err != nil || len(stored) == 0 {
 		return err

@@ -94,6 +94,7 @@ type Options struct {
 type Stream struct {
 	Name    string // lower-case word, at most 32 bytes: tickets, events, tags
 	Batch   int    // records per request at most; 0: 1. The drain of a stream of more may be one batch ahead of the file
+	Most    int    // requests grow from Batch to so many records while the service takes full ones quickly; 0: they do not
 	Keep    Keep   // what gives way when the quota or the stream's share of it is full
 	Share   int    // percent of the quota's room for records that the stream may use, dead letters included; 0: all of it
 	Journal bool   // write "attempt started" before sending, and park a record after five ambiguous attempts: tickets

@@ -19,6 +19,7 @@ type stream struct {
 	inFlight    map[uint64]bool      // being sent, or its outcome being committed
 	attempts    map[uint64]*attempts // attempts that may have stored a record
 	draining    bool
+	grown       int           // records a request may have, where that is more than Batch by now
 	thinnedUpTo uint64        // thinning goes on after this record
 	wake        chan struct{} // holds one: there may be something to send
 	kick        chan struct{} // holds one: do not wait any longer
@@ -60,7 +61,7 @@ func (s *stream) batchLimit() int {
 	if s.counts.limit > 0 {
 		return int(min(s.counts.limit, uint64(s.Batch)))
 	}
-	return s.Batch
+	return max(s.Batch, s.grown)
 }
 
 func (s *stream) attemptsOf(seq uint64) *attempts {

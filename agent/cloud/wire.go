@@ -66,10 +66,25 @@ type Wire struct {
 
 // Batch is the largest number of records in one request of each kind; 0 means 1. Memos always go alone.
 type Batch struct {
-	Tickets   int `yaml:"tickets" doc:"run tickets in one request. Default 1"`
-	Events    int `yaml:"events" doc:"diagnostic events in one request. Default 50"`
-	TagValues int `yaml:"tag_values" doc:"tag values of one well in one request, where those of one code make one set. Default 20"`
-	Targets   int `yaml:"targets" doc:"targets of one well in one request, where those of one code make one set. Default 20"`
+	Tickets   int  `yaml:"tickets" doc:"run tickets in one request. Default 1"`
+	Events    int  `yaml:"events" doc:"diagnostic events in one request. Default 50"`
+	TagValues *int `yaml:"tag_values" doc:"tag values of one well in one request, where those of one code make one set. Default 20, and up to 500 while the service takes full requests within a second"`
+	Targets   *int `yaml:"targets" doc:"targets of one well in one request, where those of one code make one set. Default as tag_values"`
+}
+
+// Sizes of a request of values: the most that a number which is written may say is also what they grow to where none is.
+const (
+	valuesAtFirst = 20
+	mostInBatch   = 500
+)
+
+// OfValues is how many values one request has, of a number that may not be written, and how many at most when requests grow; 0: they
+// do not, since a person has said how many.
+func OfValues(written *int) (first, most int) {
+	if written != nil {
+		return *written, 0
+	}
+	return valuesAtFirst, mostInBatch
 }
 
 // DevicePaths say where the fields of a device are in an answer. Each is a path such as data.items[0].id, or
@@ -122,7 +137,7 @@ func DefaultWire() Wire {
 		ValueScale:  1, ValueRounding: 2,
 		Codes: sixCodes(), TargetCodes: sixCodes(),
 		MemoText: "text", MemoEmail: "email",
-		Batch: Batch{Tickets: 1, Events: 50, TagValues: 20, Targets: 20},
+		Batch: Batch{Tickets: 1, Events: 50},
 		Devices: DevicePaths{
 			ID: "id|deviceId|guid", Identifier: "deviceIdentifier|identifier", Name: "deviceName|name",
 			ExternalID: "externalId|externalID", OrganizationID: "organizationId|organization.id",
@@ -225,10 +240,12 @@ func (w Wire) checkNumbers(bad func(key, format string, args ...any)) {
 	between("number_max", w.NumberMax, 1, 200)
 	between("comments_max", w.CommentsMax, 1, 10000)
 	between("note_max", w.NoteMax, 1, 10000)
-	between("batch.tickets", w.Batch.Tickets, 0, 500)
-	between("batch.events", w.Batch.Events, 0, 500)
-	between("batch.tag_values", w.Batch.TagValues, 0, 500)
-	between("batch.targets", w.Batch.Targets, 0, 500)
+	between("batch.tickets", w.Batch.Tickets, 0, mostInBatch)
+	between("batch.events", w.Batch.Events, 0, mostInBatch)
+	values, _ := OfValues(w.Batch.TagValues)
+	targets, _ := OfValues(w.Batch.Targets)
+	between("batch.tag_values", values, 0, mostInBatch)
+	between("batch.targets", targets, 0, mostInBatch)
 	if !(w.ValueScale > 0) || w.ValueScale > 1e9 {
 		bad("value_scale", "want a number above 0, at most 1e9")
 	}

@@ -275,7 +275,7 @@ func newLasting(log zerolog.Logger) *lasting {
 
 // outbox gives the outbox of a configuration: the one that is open, if nothing about it was changed.
 func (o *lasting) outbox(cfg *config.Config, how outboxOpening) (*outbox.Box, error) {
-	wanted := fmt.Sprint(cfg.Store.Path, cfg.Store.MaxBytes, cfg.Store.Linger, cfg.Store.Shares, cfg.Store.Receipts, cfg.Service.Wire.Batch)
+	wanted := fmt.Sprint(cfg.Store.Path, cfg.Store.MaxBytes, cfg.Store.Receipts, outboxStreams(cfg.Service.Wire, cfg.Store))
 	if o.box != nil && o.boxFor == wanted {
 		return o.box, nil
 	}

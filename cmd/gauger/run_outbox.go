@@ -26,12 +26,14 @@ import (
 // values the older are thinned. Each of the others has a share that it does not exceed. Values wait for each other.
 func outboxStreams(w cloud.Wire, store config.Store) []outbox.Stream {
 	s := store.Shares
+	targets, mostTargets := cloud.OfValues(w.Batch.Targets)
+	values, mostValues := cloud.OfValues(w.Batch.TagValues)
 	return []outbox.Stream{
 		{Name: ledger.Tickets, Batch: w.Batch.Tickets, Journal: true},
 		{Name: ledger.Memos, Batch: 1},
 		{Name: ledger.Events, Batch: w.Batch.Events, Keep: outbox.OldestLast, Share: s.Events},
-		{Name: ledger.Targets, Batch: w.Batch.Targets, Keep: outbox.OldestLast, Share: s.Targets, Linger: store.Linger},
-		{Name: ledger.TagValues, Batch: w.Batch.TagValues, Keep: outbox.ThinFirst, Share: s.TagValues, Linger: store.Linger},
+		{Name: ledger.Targets, Batch: targets, Most: mostTargets, Keep: outbox.OldestLast, Share: s.Targets, Linger: store.Linger},
+		{Name: ledger.TagValues, Batch: values, Most: mostValues, Keep: outbox.ThinFirst, Share: s.TagValues, Linger: store.Linger},
 		{Name: ledger.Refused, Keep: outbox.OldestFirst, Held: true, Share: s.Refused},
 	}
 }
