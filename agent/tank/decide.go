@@ -114,6 +114,7 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 		d.closing, d.foam = g, foam
 	}
 	d.doubts = append(d.doubts, readingsDoubt(ts, &u.site.tanks[i], d, now)...)
+	d.doubts = append(d.doubts, u.standsDead(i, ts, &d, now)...)
 	l := u.makeLoad(i, ts, d)
 	u.addEvidence(i, ts, d, now, &l)
 	ts.reports.keep(l, d)

@@ -21,10 +21,17 @@ const (
 	hatchLong   = 1500.0 // s from a hatch to the load
 	hatchLeast  = 0.4    // in that a hatch lets the reading fall
 	hatchMost   = 3.5
-	stepBeside  = 5   // samples on either side of a step that show it
-	stepLeast   = 1.5 // in
-	stepPump    = 1.5 // times the load's own rate that a pump may do or leave in the time between two readings
-	stepRough   = 6.0 // times the scatter about the falling lines
+	stepBeside  = 5          // samples on either side of a step that show it
+	stepLeast   = 1.5        // in
+	stepPump    = 1.5        // times the load's own rate that a pump may do or leave in the time between two readings
+	stepRough   = 6.0        // times the scatter about the falling lines
+	deadFirst   = 600.0      // s of rest next to a load that show where it stands
+	deadMost    = 3 * 3600.0 // s that a level is compared over
+	deadLeast   = 1200.0     // s that it stands at least
+	deadOff     = 0.1        // in; so far does a level that stands stray at least
+	deadFell    = 5.0        // in that a level was lower, or higher, between two visits to an end
+	deadRises   = 0.3        // share of its usual inflow at which a tank is filled until the load begins
+	deadWindows = 3          // stretches elsewhere that show what the well makes
 )
 
 // saturated says that a level at rest lies on an end of what the sensor can show, as at a blanking distance: the noise is cut off
@@ -123,6 +130,109 @@ func stepInNoise(b []sample, step float64) float64 {
 // quantile is how many standard deviations of noise a share of it lies below, and share the other way round.
 func quantile(of float64) float64 { return math.Sqrt2 * math.Erfinv(2*of-1) }
 func share(below float64) float64 { return (1 + math.Erf(below/math.Sqrt2)) / 2 }
+
+// standsDead says why a gauge may be an end of what the sensor shows, where noise does not tell: its blind zone, or a float at its
+// stop. The reading stands for as long as the level nowhere else stood in the last day, at the very end of all that was seen, and it
+// stood there before. What the tank made meanwhile at least is unseen, and within the gauge's error.
+func (s siteTanks) standsDead(i int, ts *tankState, d *draw, now float64) []string {
+	t := &s.site.tanks[i]
+	if t.Group != "" || d.deadband > 0 {
+		return nil
+	}
+	var why []string
+	per := t.Table.PerInch(d.closing.level)
+	wrong := math.Max(1, 0.01*t.volume(*d)) / per
+	say := func(g *gauge, e standing, where, way string) {
+		if e.missed = e.leastRise(&ts.levels, *d, per); e.missed < wrong || e.missed < 2*e.off || !e.again {
+			return
+		}
+		g.err = math.Hypot(g.err, e.missed)
+		why = append(why, fmt.Sprintf("reading stood at %.2f in for %s %s, where the well makes %.1f in at least: blind zone, or a float at its stop", e.level, spanText(e.to-e.from), where, e.missed))
+	}
+	before := between(ts.levels.recent, math.Max(ts.decidedTo, d.start-deadMost), d.start-rampClear)
+	if e, ok := ts.levels.standingAt(before, -1, d.start); ok && t.Sensor != "hydrostatic" {
+		e.again = e.again && e.level < float64(t.Height)-fullWithin // where a high level shuts the well in
+		if _, rose := s.othersRose(i, e.from, e.to); rose < explainedShare*wrong*per {
+			say(&d.opening, e, "before it", "above")
+		}
+	}
+	after := between(ts.levels.recent, d.end+settleShort, math.Min(math.Min(now, d.next), d.end+deadMost))
+	if e, ok := ts.levels.standingAt(after, 1, d.start); ok && ts.levels.roseBefore(d.start, deadMost/3) > deadRises*d.inflow.usual {
+		say(&d.closing, e, "behind it", "below")
+	}
+	return why
+}
+
+// standing is a stretch next to a load in which a reading stood at an end of what was seen.
+type standing struct {
+	from, to   float64
+	level, off float64 // in, and how far it strays
+	again      bool    // it stood there before
+	missed     float64 // in that the well makes in as long a time, at least
+}
+
+// standingAt is how long some rest next to a load stood where it is next to it; side is where the load lies in the levels: 1 above.
+func (l *levels) standingAt(b []sample, side, load float64) (e standing, ok bool) {
+	if len(b) < atomFew {
+		return e, false
+	}
+	next := between(b, b[0].t, b[0].t+deadFirst)
+	if side < 0 {
+		next = between(b, b[len(b)-1].t-deadFirst, math.Inf(1))
+		b = slices.Clone(b)
+		slices.Reverse(b)
+	}
+	e.level = stats.Median(values(next))
+	e.off = math.Max(deadOff, 3*neighbourScatter(next))
+	k := 0
+	for k < len(b) && (math.Abs(float64(b[k].v)-e.level) <= e.off || k+1 < len(b) && math.Abs(float64(b[k+1].v)-e.level) <= e.off) {
+		k++
+	}
+	if k < atomFew {
+		return e, false
+	}
+	stood := b[:k]
+	e.from, e.to = math.Min(stood[0].t, stood[k-1].t), math.Max(stood[0].t, stood[k-1].t)
+	if e.to-e.from < deadLeast {
+		return e, false
+	}
+	away := false
+	for j := len(l.history) - 1; j > 0; j-- {
+		h, g := l.history[j], l.history[j-1]
+		over := side * (float64(h.v) - e.level)
+		if h.t > load {
+			continue
+		}
+		if over < -e.off {
+			return e, false // it was seen beyond
+		}
+		away = away || over > deadFell
+		e.again = e.again || away && over <= e.off && side*(float64(g.v)-e.level) <= e.off
+	}
+	return e, true
+}
+
+// leastRise is the least that a level rose at rest in as long a time as a standing, elsewhere in the last day; 0 where it is not known.
+func (e standing) leastRise(l *levels, d draw, per float64) float64 {
+	var rises []float64
+	for i := range l.history {
+		rose, long := 0.0, 0.0
+		for k := i + 1; k < len(l.history) && long < e.to-e.from; k++ {
+			dv, dt, ok := l.restStep(k, per)
+			if !ok || math.Abs(float64(l.history[k].v)-e.level) <= e.off || math.Abs(float64(l.history[k-1].v)-e.level) <= e.off {
+				break
+			}
+			rose, long = rose+dv, long+dt
+		}
+		if long >= e.to-e.from {
+			rises = append(rises, rose*(e.to-e.from)/long)
+		}
+	}
+	if len(rises) < deadWindows {
+		return 0
+	}
+	return slices.Min(rises)
+}
 
 // fellOn is how far the level fell below its closing in the confirmation after a load, inches: levels at rest do not fall. Where
 // it did before the load too, as under a vent that breathes, it says nothing.

@@ -207,3 +207,54 @@ func TestAFallFasterThanMaxRateIsATicketInDoubt(t *testing.T) {
 	}
 	asksFor(t, r.loads[0], "faster than max_rate")
 }
+
+// A reading that stands at the same end of all it ever showed, load after load, while the well makes oil, is no gauge: a blind zone, or
+// a float at its stop. Once is no proof, for the well may have been shut in; and a high level shuts it in each time.
+func TestAReadingThatStandsAtItsEndAsksForAPerson(t *testing.T) {
+	const made, bbl = 300., 180.
+	for name, c := range map[string]struct {
+		level0      float64
+		least, most float64 // of what the sensor shows
+		shut        float64 // s before a load for which the well is shut in, until an hour behind it
+		says        string
+	}{
+		"blind at the top":            {60, 0, 165, 0, "before it, where the well makes"},
+		"blind at the bottom":         {30, 42, 240, 0, "behind it, where the well makes"},
+		"shut in by a high level":     {118, 0, 224, 0, ""},
+		"shut in for the load":        {60, 0, 240, 3000, ""},
+		"hauled to the same heel":     {20, 0, 240, 0, ""},
+		"the heel, shut in for loads": {20, 0, 240, 1200, ""},
+	} {
+		for _, every := range []float64{10, 60} {
+			w := tanktest.Well{Level0: c.level0, Inflow: made}
+			for n := range 2 {
+				w.Moves = append(w.Moves, tanktest.Move{From: float64(15*n+15) * tanktest.Hour, Bbl: bbl + float64(n)*7.5, Rate: 6})
+			}
+			shutIn := func(s float64) (lost float64) {
+				for _, m := range w.Moves {
+					lost += stats.Clamp(s-m.From+c.shut, 0, c.shut+3600) * made / 86400 / tanktest.PerInch
+				}
+				return lost
+			}
+			r := newRig(t, w)
+			r.every = every
+			r.sensor = func(_ int, s, _ float64) (float64, bool) {
+				v := w.Level(s)
+				if c.shut > 0 {
+					v -= shutIn(s)
+				}
+				return tanktest.Radar(0, s, stats.Clamp(v, c.least, c.most)), true
+			}
+			r.run(0, 33*tanktest.Hour)
+			if len(r.loads) != 2 {
+				t.Fatalf("%s, every %g s: loads %+v", name, every, r.loads)
+			}
+			if c.level0 > c.least { // else it stood there from the first
+				asksFor(t, r.loads[0], "")
+			}
+			if asksFor(t, r.loads[1], c.says); c.says != "" && math.Abs(r.loads[1].RemovedBbl-w.Moves[1].Bbl) > r.loads[1].ErrorBbl {
+				t.Errorf("%s, every %g s: %.1f bbl of %g, give or take %.1f", name, every, r.loads[1].RemovedBbl, w.Moves[1].Bbl, r.loads[1].ErrorBbl)
+			}
+		}
+	}
+}
