@@ -126,16 +126,16 @@ func (a *Agent) tickLedger(ctx context.Context, pulse *collectors.Pulse) error {
 	defer t.Stop()
 	failed, kept := false, clock.Unset
 	var flush <-chan time.Time // nil: no values linger
+	var flushAt time.Time
 	for {
 		pulse.Rest()
 		var err error
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-a.Ledger.Lingering():
-			if flush == nil {
-				// A tenth less: what goes with it (a deletion waits half a minute) is still there, and a poll on the same beat is the next one's.
-				flush = time.After(a.Site.Linger - a.Site.Linger/10)
+		case wait := <-a.Ledger.Lingering():
+			if at := time.Now().Add(wait); flush == nil || at.Before(flushAt) {
+				flush, flushAt = time.After(wait), at
 			}
 			continue
 		case <-flush:

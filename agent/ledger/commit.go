@@ -53,9 +53,9 @@ func (l *Ledger) stage(tx *txn, device string) (*outbox.Commit, error) {
 			return nil, err
 		}
 	}
-	if len(tx.lingering.records) > 0 {
+	if n := len(tx.lingering.records); n > 0 {
 		select {
-		case l.lingers <- struct{}{}:
+		case l.lingers <- l.untilFlush(n):
 		default:
 		}
 	}
@@ -185,8 +185,23 @@ type lingering struct {
 	storedAt time.Time // when something that lingered was stored
 }
 
-// lingerMost records linger at once.
-const lingerMost = 1000
+// Of records that linger few wait until flushApart after those before them, and most linger at once.
+const (
+	lingerFew  = 200
+	lingerMost = 1000
+	flushApart = 5 * time.Second
+)
+
+// untilFlush is how long records linger of which there are n by now. Values that come fast leave no more often than every few seconds: a
+// request for each second of each well costs more of the processor and the line than all that it carries. A tenth less than
+// Site.Linger: what goes with it (a deletion waits half a minute) is still there, and a poll on the same beat is the next one's.
+func (l *Ledger) untilFlush(n int) time.Duration {
+	wait := l.site.Linger - l.site.Linger/10
+	if n >= lingerFew {
+		return wait
+	}
+	return max(wait, flushApart-time.Since(l.flushedAt))
+}
 
 // linger lets the record that was queued last, of value i, wait for others. (It is appended behind what the state before sees of
 // the slices, and a transaction that was given up is never continued.)
@@ -231,6 +246,7 @@ func (l *Ledger) offer() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.publishCommitted()
+	l.flushedAt = time.Now()
 	w := l.state.lingering
 	seldom := func(i int) bool { return l.site.Values[i].Every > changeEvery }
 	if len(w.records) == 0 || len(l.staged) > 0 || slices.ContainsFunc(w.values, seldom) {
@@ -278,8 +294,8 @@ func (w lingering) joined() []stagedRecord {
 	return records
 }
 
-// Lingering tells that values have begun to linger: Flush is wanted after Site.Linger.
-func (l *Ledger) Lingering() <-chan struct{} { return l.lingers }
+// Lingering tells that values linger, and after how long Flush is wanted.
+func (l *Ledger) Lingering() <-chan time.Duration { return l.lingers }
 
 // Flush ends the wait of the values that linger: they are offered or stored. That they were sent goes with the counts of what was
 // offered before.

@@ -130,15 +130,15 @@ func TestReadingsThatComeAtOnceAreAllStored(t *testing.T) {
 // benchOfLingering has two values that linger for 30 seconds, read every ten by a poll.
 func benchOfLingering(t *testing.T) *bench {
 	t.Helper()
-	return benchThatLingers(t, 30*time.Second)
+	return benchThatLingers(t, 30*time.Second, 10*time.Second)
 }
 
-func benchThatLingers(t *testing.T, long time.Duration) *bench {
+func benchThatLingers(t *testing.T, long, every time.Duration) *bench {
 	t.Helper()
 	b := newBench(t, func(s *Site) {
 		s.Linger = long
 		for _, p := range []collectors.Point{"plc/oil", "plc/gas"} {
-			s.Values = append(s.Values, Value{Well: guid, Code: "Production Target Oil", Point: p, Every: 10 * time.Second})
+			s.Values = append(s.Values, Value{Well: guid, Code: "Production Target Oil", Point: p, Every: every})
 		}
 	})
 	pass(20 * time.Minute)     // until the clock is believed
@@ -239,7 +239,7 @@ func TestThatWhatWasOfferedIsSentIsStoredWithoutIt(t *testing.T) {
 // So long after a start as values linger nothing does: whoever has just started the program sees its first values arrive.
 func TestTheFirstValuesOfARunDoNotLinger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := benchThatLingers(t, 25*time.Minute) // it runs for 20
+		b := benchThatLingers(t, 25*time.Minute, 10*time.Second) // it runs for 20
 		b.emit("oil", 1, polled)
 		if n := len(b.bodies(TagValues)); n != 1 {
 			t.Errorf("%d are stored at once, want 1", n)
@@ -248,6 +248,37 @@ func TestTheFirstValuesOfARunDoNotLinger(t *testing.T) {
 		b.emit("oil", 2, polled)
 		if n := len(b.bodies(TagValues)); n != 1 {
 			t.Errorf("later %d are, want 1", n)
+		}
+	})
+}
+
+// Values that come fast leave no more often than every five seconds; many of them, and those after a while, wait only for each other.
+func TestFastValuesLeaveNoMoreOftenThanNeeded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := benchThatLingers(t, time.Second, time.Millisecond)
+		for _, c := range []struct {
+			since time.Duration // the flush before
+			want  time.Duration
+		}{{time.Hour, 900 * time.Millisecond}, {time.Second, 4 * time.Second}, {4500 * time.Millisecond, 900 * time.Millisecond}} {
+			pass(c.since)
+			b.emit("oil", 1, polled)
+			select {
+			case wait := <-b.Lingering():
+				if wait != c.want {
+					t.Errorf("%v after the flush before, values linger for %v, want %v", c.since, wait, c.want)
+				}
+			default:
+				t.Errorf("%v after the flush before, nobody is told that values linger", c.since)
+			}
+			b.must(b.Flush())
+		}
+		for n := range lingerFew { // each with a time of its own
+			pass(time.Millisecond)
+			b.emit("gas", float64(n), polled)
+			wait := <-b.Lingering()
+			if want := 900 * time.Millisecond; (wait == want) != (n == lingerFew-1) {
+				t.Fatalf("of %d values the wait is %v", n+1, wait)
+			}
 		}
 	})
 }

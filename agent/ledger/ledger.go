@@ -62,7 +62,8 @@ type Ledger struct {
 	spare      *txn // empty, for the next batch; nil: one is made
 	valueNames valueNames
 	watchers   watchers
-	lingers    chan struct{} // holds one: values linger
+	lingers    chan time.Duration // holds one: values linger, and so long they may
+	flushedAt  time.Time          // when Flush was last asked for
 }
 
 // state may be changed by a batch. Whatever a transaction changes of it is copied first, so that a commit that failed
@@ -101,7 +102,7 @@ func newLedger(site Site, box *outbox.Box, clock *clock.Clock, log zerolog.Logge
 	now := time.Now()
 	l := &Ledger{
 		smallState: smallState{box, log}, site: site, clock: clock, started: now, runID: now.UnixNano(),
-		latest: latestReadings{}, openings: openings{}, lingers: make(chan struct{}, 1), routes: site.routes(), rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
+		latest: latestReadings{}, openings: openings{}, lingers: make(chan time.Duration, 1), routes: site.routes(), rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
 	}
 	l.recording.lock = &l.mu
 	l.refusals.limits, l.refusals.box = site.Refusals, box
