@@ -7,8 +7,9 @@ import (
 )
 
 const (
-	watchBack = 240.0 // s over which a fall is looked for
-	hintEvery = 300.0 // s between two hints that are stored
+	watchBack = 240.0  // s over which a fall is looked for
+	hintEvery = 300.0  // s between two hints that are stored
+	drawsLong = 5400.0 // s after which what looks as a fall tells of the sensor's noise
 )
 
 // watch looks, at each sample, whether the level falls as in a draw, and when it does,
@@ -105,7 +106,8 @@ func (u *update) flush(i int, ts *tankState) {
 	if n > 0 && s.t <= ts.levels.recent[n-1].t {
 		return
 	}
-	if n > 1 && !ts.drawing && s.t-ts.levels.recent[n-2].t < 2000 {
+	// Slosh is no noise of a sensor. But noise that is not known yet, or has grown, looks as a fall that never ends.
+	if atRest := !ts.drawing || ts.noise.sigma == 0 || s.t-ts.searchFrom > drawsLong; n > 1 && atRest && s.t-ts.levels.recent[n-2].t < 2000 {
 		ts.noise.addTriple(ts.levels.recent[n-2], ts.levels.recent[n-1], s)
 	}
 	ts.levels.put(s, ts.drawPhase, ts.faults.jumpedAt)
