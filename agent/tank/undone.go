@@ -12,20 +12,15 @@ const (
 	undoneLong   = 6 * 3600.0 // s before a fall in which something may have lifted the level
 	undoneFine   = 2700.0     // s before it in which every minute of it is kept
 	undoneJunk   = 3 * 3600.0 // s before it in which a sensor that jumps may have begun to
-	jumpLately   = 3600.0     // s before it in which a jump says that somebody works on the sensor
-	fasterThan   = 1.1        // times max_rate
 	quickTimes   = 2.0        // the same of a fall that is a load all the same, in doubt, where its readings show it on its way
 	leapNoise    = 4.0        // times its scatter that a level steps by itself
+	backNoise    = 3.0        // times the noise by which a level that is back where it was may lie off
 	leapMost     = 0.8        // share of a fall in leaps, above which it was no pump's
 	leapSome     = 0.3        // the same, above which a person should look
 	hungLeast    = 300.0      // s for which a sensor that hung behind a load stood still at least
-	handledJumps = 2          // of a sensor that somebody has in hands, about a draw
-	handledNear  = 3.0        // in by which such a one is hung up elsewhere
-	jumpedRest   = 8          // samples that show where a level is that has come to rest
-	jumpedRun    = 60.0       // s for which a level may rise no higher and still be on its way up
+	handledNear  = 4.0        // in by which such a one is hung up elsewhere
 	bulgeRest    = 1800.0     // s of rest before something lifts a level, and behind it
-	handledShare = 0.2        // the same, as a share of the fall
-	jumpLeast    = 2.0        // in
+	handledShare = 0.2        // share of a fall that it began above where the level had been, at least
 	twiceAlike   = 2          // readings in a row that are the same by chance
 	pumpedEdge   = 0.05       // share of a fall at either end in which readings are not under way
 	pumpedFew    = 4          // samples under way that show a pump
@@ -33,9 +28,6 @@ const (
 	pumpedBack   = 0.15       // share of its fall that the level may rise meanwhile
 	quietTimes   = 3.0        // times the scatter before a draw
 	pumpedLeap   = 0.35       // share of a fall between two readings, above which nobody saw it fall
-	passedNoise  = 0.15       // share of a fall that noise may make
-	decayTenth   = 0.34       // share of the time from a tenth to nine tenths of a fall that half of it takes; a pump needs 0.38 to 0.55, what decays 0.27
-	decayThird   = 0.51       // share of the time to three quarters; a pump needs 0.53 to 0.65, what decays 0.46
 )
 
 // undone tells why a draw took no oil: it fell at once, or after it the level is where it was before something had lifted it that was no oil, or
@@ -106,95 +98,6 @@ func stoodSince(ts *tankState, d draw) bool {
 	return slices.Min(b) == slices.Max(b) && math.Abs(b[0]-ts.reports.loads[n-1].closing) < backAgain
 }
 
-// jumpedBack is when, before a draw, the level was where it came to after it, alive, but for what the well made, where most of the way back was
-// made faster than oil comes: then nothing left in between.
-func (u *update) jumpedBack(i int, ts *tankState, d draw) (since float64, ok bool) {
-	t, fall := &u.site.tanks[i], d.opening.level-d.closing.level
-	near := math.Max(backAgain, backShare*fall)
-	last := lastSamplesOf(between(ts.levels.recent, d.end, d.next-restNear), jumpedRest)
-	if len(last) == 0 {
-		return 0, false
-	}
-	now, at := stats.Median(values(last)), last[len(last)-1].t
-	if changesIn(last) < stepFew || now < d.closing.level+(1-explainedShare)*fall {
-		return 0, false
-	}
-	for _, r := range ts.levels.before(d.start) {
-		made := d.usualInflow * (at - r.t)
-		if off := now - r.v - made; off > near || off < -near-made {
-			continue
-		}
-		if jumpedUp(ts, t, r.t, at) >= explainedShare*fall {
-			return r.t, true
-		}
-	}
-	return 0, false
-}
-
-// jumpedUp are the inches by which the level rose between two times in runs in which it rose faster than oil comes: a sensor's filter
-// makes the rest of a jump slow.
-func jumpedUp(ts *tankState, t *Tank, from, to float64) (inches float64) {
-	b := between(ts.levels.recent, from, to)
-	noise := leapNoise * math.Max(ts.noise.perSample(), quietScatter(b))
-	for low := 0; low < len(b); {
-		top, leapt := low, false
-		for k := low + 1; k < len(b) && float64(b[k].v) > float64(b[top].v)-noise/2 && b[k].t-b[top].t < jumpedRun; k++ {
-			if b[k].v > b[top].v {
-				top = k
-			}
-			by := float64(b[k].v - b[k-1].v)
-			leapt = leapt || by > noise && by > fasterThan*t.maxRate(float64(b[k].v))*(b[k].t-b[k-1].t)
-		}
-		if leapt {
-			inches += float64(b[top].v - b[low].v)
-		}
-		low = max(low+1, top)
-	}
-	return inches
-}
-
-// handled says that the sensor jumped again and again about a draw, after it too, and is alive since.
-func handled(ts *tankState, t *Tank, d draw) bool {
-	at := jumps(ts, t, d.start-jumpLately)
-	if len(at) < handledJumps || at[len(at)-1] <= d.end {
-		return false
-	}
-	values := map[float32]bool{}
-	for _, s := range between(ts.levels.recent, at[len(at)-1], math.Inf(1)) {
-		values[s.v] = true
-	}
-	return len(values) >= stepFew
-}
-
-// jumps are the times since one at which the level moved faster than oil does, up or down.
-func jumps(ts *tankState, t *Tank, from float64) (at []float64) {
-	b := ts.withoutEchoes(between(ts.levels.recent, from, math.Inf(1)))
-	least := math.Max(jumpLeast, leapNoise*math.Max(ts.noise.perSample(), quietScatter(b)))
-	for k, s := range b {
-		jumped := s.flags == unlinked
-		if k > 0 && !jumped {
-			by := math.Abs(float64(s.v - b[k-1].v))
-			jumped = by > least+fasterThan*t.maxRate(float64(s.v))*(s.t-b[k-1].t)
-		}
-		if jumped && (len(at) == 0 || s.t > at[len(at)-1]+singleReading) {
-			at = append(at, s.t)
-		}
-	}
-	return at
-}
-
-// leaptBefore is when the sensor jumped within the hour before a draw; 0 where it did not.
-func leaptBefore(ts *tankState, d draw) float64 {
-	at, b := ts.faults.jumpedAt, between(ts.levels.recent, d.start-jumpLately, d.start)
-	if k := newestLeap(b); at > d.start && k >= 0 {
-		at = b[k].t
-	}
-	if at > d.start || at <= d.start-jumpLately {
-		return 0
-	}
-	return at
-}
-
 // lift is what had raised the level before a draw and was no oil.
 type lift struct {
 	since  float64 // when the level was where it is after the draw
@@ -208,19 +111,23 @@ func (u *update) lifted(i int, ts *tankState, d draw) (l lift, ok bool) {
 	t := &u.site.tanks[i]
 	per := t.Table.PerInch(d.opening.level)
 	fall := d.opening.level - d.closing.level
-	near := math.Max(backAgain, backShare*fall)
+	near := math.Max(math.Max(backAgain, backShare*fall), backNoise*ts.noise.perSample())
 	hands := handled(ts, t, d)
 	if hands {
-		near = math.Min((1-explainedShare)*fall, math.Max(handledNear, handledShare*fall))
+		near = math.Max(near, math.Min((1-explainedShare)*fall, handledNear))
 	}
 	after := []point{{d.end, d.closing.level}}
 	if last := ts.levels.recent[max(0, len(ts.levels.recent)-stepFew):]; hands || d.next > ts.last.t {
 		after = append(after, point{ts.last.t, stats.Median(values(last))})
 	}
-	for _, r := range ts.levels.before(d.start) {
+	was := ts.levels.before(d.start)
+	for n, r := range was {
+		if cameBy(was, n, near) {
+			continue
+		}
 		inflow := d.usualInflow // unless what lifted the level was taken for it
 		if before, seen := ts.levels.meanSlope(r.t, inflowLongest, per, math.Inf(1)); seen >= inflowShort/2 {
-			inflow = stats.Clamp(before, 0, inflow)
+			inflow = stats.Clamp(before, 0, inflowMost)
 		}
 		jumped := ts.faults.jumpedAt > r.t || leapt(ts, t, u.site.speed, r.t, d.start, explainedShare*fall)
 		if high := d.opening.level-r.v-inflow*(d.start-r.t) >= explainedShare*fall; !high && !(jumped && r.t > d.start-undoneJunk) {
@@ -354,47 +261,4 @@ func restsQuietly(ts *tankState, d draw) bool {
 		still = math.Max(still, neighbourScatter(before))
 	}
 	return len(after) > stepFew && neighbourScatter(after) <= quietTimes*still
-}
-
-// decays says that a draw was fastest at first and ever slower, as foam that collapses, ice that thaws and a filter that forgets:
-// a pump takes its second half nearly as fast as its first.
-func decays(ts *tankState, d draw) bool {
-	b := between(ts.levels.recent, d.start, math.Max(d.end, math.Min(ts.last.t, d.next)))
-	last := b[max(0, len(b)-stepFew):]
-	if len(b) < pumpedFew {
-		return false
-	}
-	low := math.Min(d.closing.level, stats.Median(values(last)))
-	top := d.opening.level
-	at := func(share float64) float64 { return passed(b, top, low, share) }
-	if float64(b[0].v) < top-0.1*(top-low) {
-		if b[0].flags != unlinked {
-			return false // nobody saw it begin
-		}
-		top = float64(b[0].v) // what decays does so from any point on
-	}
-	from := at(0.1)
-	return at(0.5)-from < math.Min(decayThird*(at(0.75)-from), decayTenth*(at(0.9)-from))
-}
-
-// passed is when the level had fallen by a share of the way from one level to another: in the middle between the first time that it
-// was there and the last, in noise.
-func passed(b []sample, from, to, share float64) float64 {
-	level, deeper := from-share*(from-to), from-(share+passedNoise)*(from-to)
-	first, last := math.NaN(), math.NaN()
-	for k := 1; k < len(b) && float64(b[k-1].v) > deeper; k++ {
-		if v, was := float64(b[k].v), float64(b[k-1].v); v <= level && was > level {
-			last = b[k-1].t + (b[k].t-b[k-1].t)*(was-level)/(was-v)
-			if math.IsNaN(first) {
-				first = last
-			}
-		}
-	}
-	switch {
-	case math.IsNaN(first):
-		return lastTime(b, 0)
-	case share+passedNoise >= 1:
-		return first
-	}
-	return (first + last) / 2
 }

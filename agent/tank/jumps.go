@@ -1,0 +1,116 @@
+package tank
+
+import (
+	"math"
+
+	"gauger/agent/tank/stats"
+)
+
+const (
+	jumpLately   = 3600.0 // s before it in which a jump says that somebody works on the sensor
+	handledJumps = 2      // of a sensor that somebody has in hands, about a draw
+	jumpedRest   = 8      // samples that show where a level is that has come to rest
+	jumpedRun    = 60.0   // s for which a level may rise no higher and still be on its way up
+	jumpLeast    = 2.0    // in
+	fasterThan   = 1.1    // times max_rate
+)
+
+// jumpedBack is when, before a draw, the level was where it came to rest some time after it, alive, but for what the well made, where most of the
+// way back was made faster than oil comes, or of the way from there to the opening: then nothing left in between. No
+// other tank gave the oil.
+func (u *update) jumpedBack(i int, ts *tankState, d draw) (since float64, ok bool) {
+	t, fall := &u.site.tanks[i], d.opening.level-d.closing.level
+	near := math.Max(backAgain, backShare*fall)
+	after := between(ts.levels.recent, d.end, d.next-restNear)
+	was := ts.levels.before(d.start)
+	for k := len(after); k >= jumpedRest || k == len(after) && k > 0; k -= jumpedRest {
+		rest := lastSamplesOf(after[:k], jumpedRest)
+		now, at := stats.Median(values(rest)), rest[len(rest)-1].t
+		moved := now - stats.Median(values(rest[:(len(rest)+1)/2]))
+		if now < d.closing.level+(1-explainedShare)*fall || changesIn(rest) < stepFew || math.Abs(moved) > near/2 {
+			continue
+		}
+		if u.othersLost(i, d.end, at) >= explainedShare*(now-d.closing.level)*t.Table.PerInch(now) {
+			continue
+		}
+		for n, r := range was {
+			made, high := d.usualInflow*(at-r.t), d.opening.level-r.v
+			if off := now - r.v - made; off > near || off < -near-made || cameBy(was, n, near) {
+				continue
+			}
+			if jumpedUp(ts, t, r.t, at) >= explainedShare*fall || high >= handledShare*fall && jumpedUp(ts, t, r.t, d.start) >= explainedShare*high {
+				return r.t, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// cameBy says that the level was only on its way at one of some points, the newest first, and strayed far off it before the next.
+func cameBy(was []point, n int, near float64) bool {
+	return n > 0 && was[n-1].t-was[n].t < jumpedRest*nodeEvery && math.Abs(was[n-1].v-was[n].v) > near/2
+}
+
+// jumpedUp are the inches by which the level rose between two times in runs in which it rose faster than oil comes: a sensor's filter
+// makes the rest of a jump slow.
+func jumpedUp(ts *tankState, t *Tank, from, to float64) (inches float64) {
+	b := between(ts.levels.recent, from, to)
+	noise := leapNoise * math.Max(ts.noise.perSample(), quietScatter(b))
+	for low := 0; low < len(b); {
+		top, leapt := low, false
+		for k := low + 1; k < len(b) && float64(b[k].v) > float64(b[top].v)-noise/2 && (k == top+1 || b[k].t-b[top].t < jumpedRun); k++ {
+			if b[k].v > b[top].v {
+				top = k
+			}
+			by := float64(b[k].v - b[k-1].v)
+			leapt = leapt || b[k].flags == unlinked && by > 0 || by > noise && by > fasterThan*t.maxRate(float64(b[k].v))*(b[k].t-b[k-1].t)
+		}
+		if leapt {
+			inches += float64(b[top].v - b[low].v)
+		}
+		low = max(low+1, top)
+	}
+	return inches
+}
+
+// handled says that the sensor jumped again and again about a draw, after it too, and is alive since.
+func handled(ts *tankState, t *Tank, d draw) bool {
+	at := jumps(ts, t, d.start-jumpLately)
+	if len(at) < handledJumps || at[len(at)-1] <= d.end {
+		return false
+	}
+	values := map[float32]bool{}
+	for _, s := range between(ts.levels.recent, at[len(at)-1], math.Inf(1)) {
+		values[s.v] = true
+	}
+	return len(values) >= stepFew
+}
+
+// jumps are the times since one at which the level moved faster than oil does, up or down.
+func jumps(ts *tankState, t *Tank, from float64) (at []float64) {
+	b := ts.withoutEchoes(between(ts.levels.recent, from, math.Inf(1)))
+	least := math.Max(jumpLeast, leapNoise*math.Max(ts.noise.perSample(), quietScatter(b)))
+	for k, s := range b {
+		jumped := s.flags == unlinked
+		if k > 0 && !jumped {
+			by := math.Abs(float64(s.v - b[k-1].v))
+			jumped = by > least+fasterThan*t.maxRate(float64(s.v))*(s.t-b[k-1].t)
+		}
+		if jumped && (len(at) == 0 || s.t > at[len(at)-1]+singleReading) {
+			at = append(at, s.t)
+		}
+	}
+	return at
+}
+
+// leaptBefore is when the sensor jumped within the hour before a draw; 0 where it did not.
+func leaptBefore(ts *tankState, d draw) float64 {
+	at, b := ts.faults.jumpedAt, between(ts.levels.recent, d.start-jumpLately, d.start)
+	if k := newestLeap(b); at > d.start && k >= 0 {
+		at = b[k].t
+	}
+	if at > d.start || at <= d.start-jumpLately {
+		return 0
+	}
+	return at
+}
