@@ -19,9 +19,9 @@
 //	                edges (when and at which level it began and ended), draws (which falls are one truck), valve (what the
 //	                load valve's contact says)
 //	a verdict       conclude (is it over), rise and others (what the site's other tanks did meanwhile), jumps (a sensor that moves
-//	                faster than oil), undone (what only comes back to where it was), decide (what it was),
-//	                error and error_factors, foam (what stood on the oil behind it), doubts (what the readings say against it), load
-//	other verdicts  respan, slow_loss, revise (loads that were reported), report (faults that last, steps of the clock)
+//	                faster than oil, and is spanned anew), undone (what only comes back to where it was), decide (what it was),
+//	                error and error_factors, foam (what stood on the oil behind it, and how it goes), doubts (what the readings say against it), load
+//	other verdicts  slow_loss, revise (loads that were reported), report (faults that last, steps of the clock)
 //	from outside    refit (another list of tanks, another way of measuring), queries, codec (what is stored)
 //
 // # Decisions

@@ -86,7 +86,6 @@ func (ts *tankState) lastFalling(d draw) float64 {
 func (ts *tankState) underWay(f fall, open, closing float64) []sample {
 	b := between(ts.levels.recent, f.from.t-nodeEvery/2, f.to.t+nodeEvery/2)
 	drop := open - closing
-	edge := math.Min(math.Max(math.Max(0.3, 3*ts.noise.sigma), math.Min(0.04*drop, edgeMost)), 0.2*drop)
 	low, high := 0, len(b)
 	for low < len(b) && float64(b[low].v) > open-0.3*drop {
 		low++
@@ -94,6 +93,11 @@ func (ts *tankState) underWay(f fall, open, closing float64) []sample {
 	for high > 0 && float64(b[high-1].v) < closing+0.3*drop {
 		high--
 	}
+	edge := math.Max(0.3, 3*ts.noise.sigma)
+	if low < high { // else the one that has just begun to fall, or has not quite ended, is all that was seen of it
+		edge = math.Max(edge, math.Min(0.04*drop, edgeMost))
+	}
+	edge = math.Min(edge, 0.2*drop)
 	for low > 0 && float64(b[low-1].v) < open-edge {
 		low--
 	}

@@ -2,6 +2,7 @@ package tank
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -142,4 +143,24 @@ func TestLoadOfASparsePollIsNoLoss(t *testing.T) {
 		t.Errorf("%d loads, want 1", len(r.loads))
 	}
 	r.only()
+}
+
+// A recorder that keeps what bends a line alone shows a load as its first inch and its closing: it began just before the one and is not
+// spread over the hours since the reading before, nor is what was read within it oil that came back.
+func TestALoadOfWhichTheFirstInchAloneIsSeen(t *testing.T) {
+	const began = 4 * tanktest.Hour
+	w := tanktest.Well{Level0: 200, Moves: []tanktest.Move{{From: began, Bbl: 170, Rate: 4.4}}}
+	r := newRig(t, w)
+	kept := []float64{began - 2*tanktest.Hour, began - tanktest.Hour, began + 16, w.Moves[0].End() + 47}
+	r.every = 1
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		return math.Round(50*v) / 50, slices.Contains(kept, s) || s > w.Moves[0].End() && math.Mod(s, 1800) == 0 || s < began-tanktest.Hour && math.Mod(s, 3600) == 0
+	}
+	r.run(0, 10*tanktest.Hour)
+	if len(r.loads) != 1 {
+		t.Fatalf("%+v %+v", r.loads, r.events)
+	}
+	if l := r.loads[0]; math.Abs(s(l.Start)-began) > 120 || math.Abs(l.GaugeBbl-170) > 1 {
+		t.Errorf("began %.0f s off, %.1f bbl of 170", s(l.Start)-began, l.GaugeBbl)
+	}
 }

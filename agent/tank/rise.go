@@ -109,7 +109,11 @@ func (ts *tankState) regained(t *Tank, d draw, now float64) returned {
 	r := returned{first: d.end, last: d.end}
 	now = math.Min(now, d.leaptAt)
 	won := func(n node) float64 { return n.v - d.closing.level - d.usualInflow*(n.t-d.end) }
-	all := nodes(between(ts.levels.recent, d.end+60, now), nodeEvery)
+	from := d.end + 60
+	if d.samples == 0 {
+		from = math.Max(from, d.end+d.closing.away) // what was read before its closing is no return
+	}
+	all := nodes(between(ts.levels.recent, from, now), nodeEvery)
 	for _, n := range all {
 		if n.t > d.end+t.Loads.Confirm.Seconds() && n.v < d.closing.level+r.inches {
 			break
