@@ -44,3 +44,26 @@ func TestACurrentLoopIsTested(t *testing.T) {
 	}
 	shown(t, "a loop", 5, loop, tanktest.Move{Rate: 1}, 0)
 }
+
+// A well makes nothing, so that a good sensor of few digits stands for two minutes at rest: where all of a fall is between two readings, the
+// sensor was spanned anew, and no truck took it while the value stood. Where a value stands for longer than it does at rest, one may have.
+func TestAFallWhileTheValueStands(t *testing.T) {
+	for stood, want := range map[float64]float64{120: 15.7, 400: 0} {
+		ts := &tankState{}
+		ts.interval = interval{usual: 10, mean: 10, held: 90, heldDev: 80, changes: 30}
+		for s := 0.0; s < 900; s += 10 {
+			v := float32(211.9)
+			if s >= 600 {
+				v = 196.3
+			} else if s >= 600-stood {
+				v = 212
+			}
+			ts.levels.recent = append(ts.levels.recent, sample{t: s, v: v, n: 1})
+		}
+		d := draw{start: 440, end: 700}
+		d.opening.level, d.closing.level = 212, 196.3
+		if got := leaps(ts, &Tank{Table: testTable(t), Loads: DefaultLoads()}, d); math.Abs(got-want) > 0.01 {
+			t.Errorf("stood for %.0f s: %.2f in at once, want %.2f", stood, got, want)
+		}
+	}
+}

@@ -178,20 +178,25 @@ func (l *levels) known(at float64) (float64, bool) {
 
 // leaps are the inches of a draw's fall that steps from one value to the next made, each of them faster than a pump is, as where a
 // zero is trimmed by and by, or all of it, as where ice thaws. What a value stood still before it is a step's time, unless it was
-// noise that read the same twice.
+// noise that read the same twice, or it makes all of the fall and the value stands as long at rest.
 func leaps(ts *tankState, t *Tank, d draw) (inches float64) {
 	b := ts.levels.recent[max(0, searchTime(ts.levels.recent, d.start)-1):min(len(ts.levels.recent), searchTime(ts.levels.recent, d.end)+1)]
-	noise, since, stood := leapNoise*math.Max(ts.noise.perSample(), quietScatter(b)), firstTime(b, 0), 1
 	if len(b) < 2 {
 		return 0
 	}
+	rough := quietScatter(b)
+	if len(b) < jumpedRest { // too few to tell noise from the fall
+		rough = quietScatter(between(ts.levels.recent, d.start-undoneFine, d.start))
+	}
+	noise, since, stood := leapNoise*math.Max(ts.noise.perSample(), rough), firstTime(b, 0), 1
 	first, last := b[0], b[len(b)-1]
 	if all := float64(first.v - last.v); all-leapNoise*ts.noise.perSample() > fasterThan*t.maxRate(float64(last.v))*(last.t-first.t) {
 		return all
 	}
 	for k := 1; k < len(b); k++ {
 		by := float64(b[k-1].v - b[k].v)
-		if stood <= twiceAlike && !ts.interval.cached() {
+		all := by >= leapMost*float64(first.v-last.v)
+		if alike := stood <= twiceAlike || all && b[k-1].t-since <= heldRegion*ts.interval.held; alike && !ts.interval.cached() {
 			since = b[k-1].t
 		}
 		if by-noise > fasterThan*t.maxRate(float64(b[k].v))*(b[k].t-since) {
