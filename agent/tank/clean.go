@@ -16,14 +16,25 @@ const (
 // frozen says that the newest value has stood still for too long to be alive.
 func (ts *tankState) frozen(t *Tank, now float64) bool {
 	age := now - ts.heldSince
-	return age >= ts.stuckAfter(t) && ts.interval.changes >= 8 && age > 10*ts.interval.held
+	switch {
+	case age < ts.stuckAfter(t):
+		return false
+	case ts.stoppedLeaving(): // how long it stands at rest says nothing
+		return age > 10*ts.interval.usual
+	}
+	return ts.interval.changes >= 8 && age > 10*ts.interval.held
+}
+
+// stoppedLeaving says that the value stands still since oil was leaving.
+func (ts *tankState) stoppedLeaving() bool {
+	return ts.drawing && ts.heldSince < ts.lastFallAt+joinWithin && ts.heldSince > ts.searchFrom
 }
 
 // stuckAfter is the time in seconds that a value must have stood for a jump from it to say that it was stuck:
 // not as long where it stopped while oil was leaving.
 func (ts *tankState) stuckAfter(t *Tank) float64 {
 	least := t.Loads.StuckJump.Seconds()
-	if ts.drawing && ts.heldSince < ts.lastFallAt+joinWithin && ts.heldSince > ts.searchFrom {
+	if ts.stoppedLeaving() {
 		return math.Max(pumpStood, least/20)
 	}
 	return least
@@ -72,6 +83,13 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 	return ts.pendingIsTrue(t)
 }
 
+// raised says that what is pending lies above a value that stands since oil left, by more than flowed in meanwhile: a sensor that hung
+// in a draw comes down.
+func (ts *tankState) raised(t *Tank) bool {
+	p := ts.pending
+	return ts.drawing && ts.heldSince > ts.searchFrom && p.first.v-ts.last.v > inflowMost*(p.first.t-ts.heldSince)+ts.noiseFloor(t)
+}
+
 // pendingIsTrue decides whether the pending readings have stayed long enough to be the truth.
 func (ts *tankState) pendingIsTrue(t *Tank) acceptance {
 	p := ts.pending
@@ -79,7 +97,7 @@ func (ts *tankState) pendingIsTrue(t *Tank) acceptance {
 	if p.count < stepFew || !ts.sensorWorks(t, stayed) {
 		return refused
 	}
-	if ts.frozen(t, p.first.t) && stayed >= stuckWait {
+	if ts.frozen(t, p.first.t) && !ts.raised(t) && stayed >= stuckWait {
 		return unfrozen
 	}
 	if stayed >= ts.stepHold(t) {

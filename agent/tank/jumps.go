@@ -25,7 +25,10 @@ func (u *update) jumpedBack(i int, ts *tankState, d draw) (since float64, ok boo
 	near := math.Max(backAgain, backShare*fall)
 	after := between(ts.levels.recent, d.end, d.next-restNear)
 	was := ts.levels.before(d.start)
-	for k := len(after); k >= jumpedRest || k == len(after) && k > 0; k -= jumpedRest {
+	if len(after) == 0 || ts.isAtClosing(d, after, near) {
+		return 0, false
+	}
+	for k := len(after); k >= jumpedRest || k == len(after); k -= jumpedRest {
 		rest := lastSamplesOf(after[:k], jumpedRest)
 		now, at := stats.Median(values(rest)), rest[len(rest)-1].t
 		moved := now - stats.Median(values(rest[:(len(rest)+1)/2]))
@@ -46,6 +49,17 @@ func (u *update) jumpedBack(i int, ts *tankState, d draw) (since float64, ok boo
 		}
 	}
 	return 0, false
+}
+
+// isAtClosing says that the level is where a draw left it, but for what the well made, whatever it showed meanwhile.
+func (ts *tankState) isAtClosing(d draw, after []sample, near float64) bool {
+	last := lastSamplesOf(after, stepFew)
+	now := point{last[0].t, stats.Median(values(last))}
+	if d.leaptAt <= ts.last.t {
+		now = point{d.leaptAt, d.leaptTo}
+	}
+	off, made := now.v-d.closing.level, d.usualInflow*(now.t-d.end)
+	return off >= -near && off <= near+made
 }
 
 // cameBy says that the level was only on its way at one of some points, the newest first, and strayed far off it before the next.

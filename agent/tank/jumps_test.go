@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"gauger/agent/tank/stats"
 	"gauger/agent/tank/tanktest"
 )
 
@@ -66,4 +67,95 @@ func TestAFallWhileTheValueStands(t *testing.T) {
 			t.Errorf("stood for %.0f s: %.2f in at once, want %.2f", stood, got, want)
 		}
 	}
+}
+
+// A technician lifts the float of a tank that was hauled half an hour before, again and again, to anywhere or to where it had stood: what
+// left has left, however high the float is held, and the ticket has the closing of before.
+func TestARodIsLiftedBehindALoad(t *testing.T) {
+	for _, c := range []struct{ first, held, every, high, jitter float64 }{
+		{2400, 195, 400, 0, 0.2}, {1300, 200, 400, 0, 0.2}, {1300, 240, 400, 90, 0.2}, {2300, 240, 500, 75, 0.2}, {850, 300, 500, 0, 0.4},
+	} {
+		r := newRig(t, tanktest.Well{Level0: 185, Moves: []tanktest.Move{aLoad}})
+		r.site.tanks[0].Sensor, r.every = "float", 15
+		high := c.high
+		if high == 0 {
+			high = aLoad.Bbl / tanktest.PerInch
+		}
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if s < aLoad.From {
+				v += 0.07 * math.Sin(s*s)
+			}
+			if since := s - aLoad.End() - c.first; since > 0 && since < 4*c.every && math.Mod(since, c.every) < c.held {
+				v += high*(1-0.1*math.Floor(since/c.every)) + c.jitter*math.Sin(s*s)
+			}
+			return math.Round(8*v) / 8, true
+		}
+		r.run(0, 10*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-aLoad.Bbl) > 1 {
+			t.Errorf("%+v: %+v %+v", c, r.loads, r.events)
+		}
+	}
+}
+
+// What stands since a load and then is far above it was lifted, and had not hung in the load; what comes down from there may have.
+func TestAValueThatStandsSinceALoad(t *testing.T) {
+	for to, want := range map[float64]acceptance{149: refused, 30: unfrozen} {
+		ts := &tankState{}
+		ts.seen, ts.drawing, ts.searchFrom, ts.lastFallAt = true, true, 8000, 10_060
+		ts.last, ts.heldSince = point{12_385, 75.125}, 10_000
+		ts.interval = interval{usual: 15, mean: 15, held: 40, changes: 30}
+		ts.pending = pending{count: 6, distinct: 3, first: point{12_400, to}, last: point{12_475, to + 0.125}}
+		if got := ts.pendingIsTrue(&Tank{Height: 192, Table: testTable(t), Loads: DefaultLoads()}); got != want {
+			t.Errorf("to %.0f in: %v, want %v", to, got, want)
+		}
+	}
+}
+
+// A float that is lifted by hand, slowly enough to be seen on its way, and let down again brings no oil back.
+func TestWhatIsLiftedAndLetDownHasNotComeBack(t *testing.T) {
+	for _, down := range []float64{0, 1} {
+		ts := &tankState{}
+		for s := 0.0; s < 3600; s += 15 {
+			up := stats.Clamp((s-1200)/180, 0, 1) - down*stats.Clamp((s-1800)/60, 0, 1)
+			ts.levels.recent = append(ts.levels.recent, sample{t: s, v: float32(78 + 70*up), n: 1})
+		}
+		ts.last.t = 3585
+		d := draw{start: -1500, end: 0, samples: 40, next: math.Inf(1), leaptAt: math.Inf(1)}
+		d.opening.level, d.closing.level = 150, 78
+		r := ts.regained(&Tank{Table: testTable(t), Loads: DefaultLoads()}, d, 3585)
+		if came := r.inches > 60; came != (down == 0) {
+			t.Errorf("let down %v: %+v", down == 1, r)
+		}
+	}
+}
+
+// A float hangs in a load and drops to the oil before anything is decided: what was a load of a third, sure of itself, asks.
+func TestTheRestOfALoadThatHung(t *testing.T) {
+	hung := aLoad.From + 500
+	r := newRig(t, aWell)
+	held := r.wells[0].Level(hung)
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if s > hung && s < aLoad.End()+300 {
+			v = held + 0.125*math.Mod(math.Floor(s/40), 2)
+		}
+		return v, true
+	}
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) == 0 {
+		t.Fatal("no load")
+	}
+	if r.loads[0].GaugeBbl < aLoad.Bbl-1 {
+		asksFor(t, r.loads[0], "if the sensor hung")
+	}
+}
+
+// A neighbour that nobody gauges fills a hauled tank up to seven eighths of what was taken: that is no circulation, and a person says so.
+func TestALoadThatIsMostlyRefilled(t *testing.T) {
+	refill := tanktest.Move{From: aLoad.End() + 800, Bbl: -0.86 * aLoad.Bbl, Rate: 6.5}
+	r := newRig(t, tanktest.Well{Level0: 185, Moves: []tanktest.Move{aLoad, refill}})
+	r.run(0, 10*tanktest.Hour)
+	if len(r.loads) != 1 {
+		t.Fatalf("%+v %+v", r.loads, r.events)
+	}
+	asksFor(t, r.loads[0], "came back")
 }

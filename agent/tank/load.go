@@ -111,7 +111,7 @@ func (s siteTanks) addEvidence(i int, ts *tankState, d draw, now float64, l *Loa
 	l.Rivals = &Rivals{
 		MinLoad: t.Loads.MinLoad, MinRate: t.Loads.MinRate,
 		Rose: name, RoseBbl: stats.Round(rose, 1), BackIn: stats.Round(ts.regained(t, d, now).inches, 1),
-		Watched: time.Duration(math.Max(0, now-d.end)) * time.Second,
+		Watched: time.Duration(math.Max(0, math.Min(now, ts.last.t)-d.end)) * time.Second, // readings may have stopped
 	}
 	for j := range s.site.tanks {
 		if o := &s.site.tanks[j]; j != i && (o.Group == "" || o.Group != t.Group) {

@@ -107,7 +107,9 @@ type returned struct {
 // to its end.
 func (ts *tankState) regained(t *Tank, d draw, now float64) returned {
 	r := returned{first: d.end, last: d.end}
-	now = math.Min(now, d.leaptAt)
+	if now = math.Min(now, d.leaptAt); d.next > d.end {
+		now = math.Min(now, d.next)
+	}
 	won := func(n node) float64 { return n.v - d.closing.level - d.usualInflow*(n.t-d.end) }
 	from := d.end + 60
 	if d.samples == 0 {
@@ -119,6 +121,10 @@ func (ts *tankState) regained(t *Tank, d draw, now float64) returned {
 			break
 		}
 		r.inches = math.Max(r.inches, won(n))
+	}
+	went := len(all) > 0 && won(all[len(all)-1]) < explainedShare*r.inches
+	if went || d.leaptAt <= ts.last.t && d.leaptTo-d.closing.level < explainedShare*r.inches {
+		return returned{first: d.end, last: d.end} // a float that was lifted, or an echo: it went as it came
 	}
 	for k := len(all) - 1; k >= 0; k-- {
 		if won(all[k]) >= 0.1*r.inches {
@@ -143,7 +149,7 @@ func (r returned) rolled(d draw) bool {
 }
 
 const (
-	rolledShare = 0.85 // of a fall that comes back where oil is rolled; the rest is the inflow's uncertainty
+	rolledShare = 0.92 // of a fall that comes back where oil is rolled; the rest is the inflow's uncertainty
 	rolledRate  = 0.6  // of the rate of the fall
 	rolledSeen  = 2    // nodes that show it on its way
 )

@@ -21,6 +21,7 @@ const (
 	handledNear  = 4.0        // in by which such a one is hung up elsewhere
 	bulgeRest    = 1800.0     // s of rest before something lifts a level, and behind it
 	handledShare = 0.2        // share of a fall that it began above where the level had been, at least
+	alikeLong    = 150.0      // s for which a value stands at rest, and no truck comes, pumps and goes
 	twiceAlike   = 2          // readings in a row that are the same by chance
 	pumpedEdge   = 0.05       // share of a fall at either end in which readings are not under way
 	pumpedFew    = 4          // samples under way that show a pump
@@ -65,6 +66,9 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 			return "the level was back at once" // a false echo that was believed, or a probe that was pulled, and reported as a step
 		}
 		d.doubts = append(d.doubts, fmt.Sprintf("level stepped up at once to %.2f in after its end", d.leaptTo))
+	}
+	if down := d.closing.level - d.leaptTo; d.leaptAt <= ts.last.t && down*t.Table.PerInch(d.closing.level) >= t.Loads.MinLoad {
+		d.doubts = append(d.doubts, fmt.Sprintf("level stepped down at once by %.1f in %s after its end: the rest of it, if the sensor hung", down, spanText(d.leaptAt-d.end)))
 	}
 	before := leaptBefore(ts, *d)
 	if before > 0 && d.leaptAt <= ts.last.t && !seen {
@@ -196,7 +200,7 @@ func leaps(ts *tankState, t *Tank, d draw) (inches float64) {
 	for k := 1; k < len(b); k++ {
 		by := float64(b[k-1].v - b[k].v)
 		all := by >= leapMost*float64(first.v-last.v)
-		if alike := stood <= twiceAlike || all && b[k-1].t-since <= heldRegion*ts.interval.held; alike && !ts.interval.cached() {
+		if alike := stood <= twiceAlike || all && b[k-1].t-since <= math.Min(alikeLong, heldRegion*ts.interval.held); alike && !ts.interval.cached() {
 			since = b[k-1].t
 		}
 		if by-noise > fasterThan*t.maxRate(float64(b[k].v))*(b[k].t-since) {
