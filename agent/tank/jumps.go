@@ -25,7 +25,7 @@ func (u *update) jumpedBack(i int, ts *tankState, d draw) (since float64, ok boo
 	near := math.Max(backAgain, backShare*fall)
 	after := between(ts.levels.recent, d.end, d.next-restNear)
 	was := ts.levels.before(d.start)
-	if len(after) == 0 || ts.isAtClosing(d, after, near) {
+	if len(after) == 0 || isAtClosing(ts, d, after, near) {
 		return 0, false
 	}
 	for k := len(after); k >= jumpedRest || k == len(after); k -= jumpedRest {
@@ -52,7 +52,7 @@ func (u *update) jumpedBack(i int, ts *tankState, d draw) (since float64, ok boo
 }
 
 // isAtClosing says that the level is where a draw left it, but for what the well made, whatever it showed meanwhile.
-func (ts *tankState) isAtClosing(d draw, after []sample, near float64) bool {
+func isAtClosing(ts *tankState, d draw, after []sample, near float64) bool {
 	last := lastSamplesOf(after, stepFew)
 	now := point{last[0].t, stats.Median(values(last))}
 	if d.leaptAt <= ts.last.t {
