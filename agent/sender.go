@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"gauger/agent/clock"
@@ -29,7 +31,8 @@ type Sender struct {
 	Requests context.Context
 }
 
-// Send implements outbox.Sender: one request, and its answer holds for every record of the batch.
+// Send implements outbox.Sender: one request, and its answer holds for every record of the batch. Where a single record of several values
+// is refused, its values are sent apart.
 func (s Sender) Send(ctx context.Context, stream string, batch []outbox.Record) []outbox.Answer {
 	bodies := make([][]byte, len(batch))
 	attempt := 0
@@ -37,12 +40,21 @@ func (s Sender) Send(ctx context.Context, stream string, batch []outbox.Record) 
 		bodies[i] = r.Body
 		attempt = max(attempt, r.Attempt)
 	}
-	s.Pulse.WorkFor(s.Client.Longest(bodies, attempt))
-	defer s.Pulse.Rest()
 	if s.Requests != nil {
 		ctx = s.Requests
 	}
-	a := s.Client.Post(ctx, ledger.Operations[stream], batch[0].Address, bodies, attempt)
+	operation := ledger.Operations[stream]
+	a := s.post(ctx, operation, batch[0].Address, bodies, attempt)
+	if values := cloud.SplitSet(bodies[0]); len(batch) == 1 && len(values) > 1 && a.Class == outbox.Poison {
+		a = s.postApart(ctx, operation, batch[0].Address, values, a)
+	}
+	return slices.Repeat([]outbox.Answer{a}, len(batch))
+}
+
+func (s Sender) post(ctx context.Context, operation cloud.Operation, address string, bodies [][]byte, attempt int) outbox.Answer {
+	s.Pulse.WorkFor(s.Client.Longest(bodies, attempt))
+	defer s.Pulse.Rest()
+	a := s.Client.Post(ctx, operation, address, bodies, attempt)
 	if s.Clock != nil {
 		now := time.Now()
 		s.Clock.Compare(now, a.Date)
@@ -50,12 +62,45 @@ func (s Sender) Send(ctx context.Context, stream string, batch []outbox.Record) 
 			a.Message += fmt.Sprintf("; nothing has confirmed this box's clock yet (it is %s), so it is the first to look at", grade)
 		}
 	}
-	receipts := make([]outbox.Answer, len(batch))
-	for i := range receipts {
-		receipts[i] = outbox.Answer{
-			Class: classes[a.Class], Status: a.Status, CorrelationID: a.CorrelationID,
-			RetryAfter: a.RetryAfter, Message: a.Message, Tell: a.Foreign,
+	return outbox.Answer{
+		Class: classes[a.Class], Status: a.Status, CorrelationID: a.CorrelationID,
+		RetryAfter: a.RetryAfter, Message: a.Message, Tell: a.Foreign,
+	}
+}
+
+const (
+	apartFirst = 6 // requests, halves and quarters of the values, after which a service that takes nothing is not asked further
+	apartTold  = 3 // refused values that are named
+)
+
+// postApart sends the values of a refused record in halves, and the refused halves again in halves, so that a bad one takes no good ones
+// with it. Where none is taken the record's own answer stands; else it says which were refused. What ends a request otherwise ends it all: the
+// record goes again, and the service gets values twice.
+func (s Sender) postApart(ctx context.Context, operation cloud.Operation, address string, values [][]byte, refused outbox.Answer) outbox.Answer {
+	taken, requests := 0, 0
+	var bad []string
+	for left := [][][]byte{values}; len(left) > 0; left = left[1:] {
+		half := len(left[0]) / 2
+		for _, part := range [][][]byte{left[0][:half], left[0][half:]} {
+			if requests++; taken == 0 && requests > apartFirst {
+				return refused
+			}
+			switch a := s.post(ctx, operation, address, part, 0); {
+			case a.Class == outbox.Stored:
+				taken += len(part)
+			case a.Class != outbox.Poison:
+				return a
+			case len(part) > 1:
+				left = append(left, part)
+			default:
+				bad = append(bad, string(part[0]))
+				refused.Status, refused.CorrelationID, refused.Message = a.Status, a.CorrelationID, a.Message
+			}
 		}
 	}
-	return receipts
+	if taken > 0 {
+		refused.Proved = true
+		refused.Message = fmt.Sprintf("%d of its %d values were taken; refused: %s: %s", taken, len(values), strings.Join(bad[:min(len(bad), apartTold)], ", "), refused.Message)
+	}
+	return refused
 }

@@ -147,6 +147,7 @@ type Answer struct {
 	RetryAfter    time.Duration // the service's wish; 0: none
 	Message       string        // for people
 	Tell          bool          // people should hear of it at once: NoteStalled does not wait its ten minutes
+	Proved        bool          // of a Poison: the service took what stood beside it in the record, so that it is to blame
 }
 
 // Sender takes batches to the service.

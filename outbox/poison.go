@@ -71,7 +71,7 @@ func (r *poisonDetector) noteRefused(seq uint64, answer Answer) {
 	}
 	s := &r.candidates[i]
 	s.answer = answer
-	s.confirmed = s.othersAccepted || r.siblingAccepted
+	s.confirmed = s.othersAccepted || r.siblingAccepted || answer.Proved
 }
 
 // fewCandidates says that not many different records are refused: a new one may be another matter, and is tried at once.
@@ -89,6 +89,9 @@ func (r *poisonDetector) withdrawEvidence() {
 // refusedAlone judges one record that was refused by itself.
 func (d *drain) refusedAlone(seq uint64, answer Answer) {
 	d.lastAnswer = answer
+	if answer.Proved {
+		d.poison.noteAccepted()
+	}
 	d.poison.noteRefused(seq, answer)
 	if d.breaker.open {
 		d.notePaused()

@@ -68,6 +68,17 @@ func readSet(raw []byte) (s storedSet, ok bool) {
 	return s, ok && len(s.code) > len(`""`) && bytes.HasPrefix(s.values, []byte(valueBegin)) && bytes.HasSuffix(s.values, []byte(valueTail))
 }
 
+// SplitSet makes a set of each of a set's values, in their order; nil where it is no such set.
+func SplitSet(body []byte) (sets [][]byte) {
+	s, ok := readSet(body)
+	for values := s.values; ok && len(values) > 0; {
+		var value []byte
+		value, values = nextValue(values)
+		sets = append(sets, slices.Concat([]byte(setBegin), s.code, []byte(setValues), value, []byte(setEnd)))
+	}
+	return sets
+}
+
 // SetCode is the code of a set as it was encoded here; false: it is no such set, or the code has characters that JSON escapes.
 func SetCode(body []byte) (string, bool) {
 	s, ok := readSet(body)
