@@ -62,6 +62,7 @@ func TestTheFirstLine(t *testing.T) {
 		"NOT READING: none of 1 point is good; everything is sent":                                  {Points: []PointReading{bad}, Reached: now, Answers: []Answer{{State: Bad}}},
 		"reading all 1 point; NOT SENDING until the clock is set":                                   {Points: []PointReading{good}, Clock: "unset", Answers: []Answer{{State: Bad}}},
 		"all is well: reading all 1 point; sending, 2 records on the way":                           {Points: []PointReading{good}, Clock: "unset", Streams: two, Answers: well}, // these have their times
+		"reading all 1 point; sending, but BEHIND: 2 records waiting since 1990-05-04 03:02":        {Points: []PointReading{good}, Streams: two, Now: now, Reached: now.Add(-30 * time.Second), Oldest: time.Date(1990, 5, 4, 3, 2, 1, 0, time.UTC), Answers: []Answer{{State: Bad}}},
 		"reading all 1 point; NOT SENDING: 2 records waiting since 1990-05-04 03:02":                {Points: []PointReading{good}, Streams: two, Now: now, Oldest: time.Date(1990, 5, 4, 3, 2, 1, 0, time.UTC), Answers: []Answer{{State: Bad}}},
 		"reading all 1 point; NOT STORING AND NOT SENDING: the outbox cannot be opened":             {Points: []PointReading{good}, Shut: "x", Answers: []Answer{{State: Bad}}},
 		"1 problem: reading 1 of 2 points, NO GOOD LEVEL of A, B, C and 2 more; everything is sent": {Points: points, Reached: now, Answers: well, Found: []Problem{{}}, Tanks: []ledger.TankStatus{{ID: "A"}, {ID: "B"}, {ID: "C"}, {ID: "D"}, {ID: "E"}}},
