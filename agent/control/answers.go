@@ -91,7 +91,7 @@ func (s Status) sendingWords(since func(time.Time) string) string {
 		return waiting + " WAITING FOR A PERSON, since the service may have it"
 	case s.WaitsForLinkOnly():
 		return "sending by plan, " + waiting + " waiting for the link"
-	case s.Overdue() && s.taking():
+	case s.Overdue() && s.behind():
 		return fmt.Sprintf("sending, but BEHIND: %s waiting since %s", waiting, since(s.Oldest))
 	case s.Overdue():
 		return fmt.Sprintf("NOT SENDING: %s waiting since %s", waiting, since(s.Oldest))
@@ -103,8 +103,15 @@ func (s Status) sendingWords(since func(time.Time) string) string {
 	return "sending, " + waiting + " on the way"
 }
 
-// taking says that the service took something a moment ago: what waits waits its turn.
-func (s Status) taking() bool { return !s.Reached.IsZero() && s.Now.Sub(s.Reached) < time.Minute }
+// behind says that the service took something a moment ago and holds nothing back: what waits waits its turn.
+func (s Status) behind() bool {
+	for name, c := range s.Streams {
+		if d := s.Drains[name]; c.Waiting > 0 && !d.Held.IsZero() {
+			return false
+		}
+	}
+	return !s.Reached.IsZero() && s.Now.Sub(s.Reached) < time.Minute
+}
 
 // starting says that this run has only begun, so that devices may not have had their turn.
 func (s Status) starting() bool { return !s.Began.IsZero() && s.Now.Sub(s.Began) < 15*time.Second }
