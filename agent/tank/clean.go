@@ -19,8 +19,9 @@ func (ts *tankState) frozen(t *Tank, now float64) bool {
 	switch {
 	case age < ts.stuckAfter(t):
 		return false
-	case ts.stoppedLeaving(): // how long it stands at rest says nothing
-		return age > 10*ts.interval.usual
+	case ts.stoppedLeaving(): // how long it stands at rest says nothing, nor what was not believed since
+		stood := ts.last.t - ts.heldSince
+		return stood >= ts.stuckAfter(t) && stood > 10*ts.interval.usual
 	}
 	return ts.interval.changes >= 8 && age > 10*ts.interval.held
 }

@@ -9,6 +9,9 @@ import (
 )
 
 const (
+	junkLong     = 2700.0 // s for which a sensor may show something else while a pump draws
+	junkTimes    = 1.2    // times the pump's rate that the level may have fallen meanwhile
+	fallLately   = 150.0  // s of a fall that show its rate
 	jumpLately   = 3600.0 // s before it in which a jump says that somebody works on the sensor
 	handledJumps = 2      // of a sensor that somebody has in hands, about a draw
 	jumpedRest   = 8      // samples that show where a level is that has come to rest
@@ -153,6 +156,15 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 		u.respanDuringDraw(i, ts, now, x)
 		return
 	}
+	if k, ok := ts.levels.fellBehindJunk(&u.site.tanks[i], p.first, ts.noise.leastFall()); ok && ts.drawing {
+		u.addEvent(ts, i, eventrules.Step, ts.levels.recent[k].t, now, fmt.Sprintf("level showed what no oil does while it fell, for %s, and is at %.2f in, where the pump may have taken it: the draw goes on", spanText(p.first.t-ts.levels.recent[k].t), p.first.v))
+		ts.levels.recent = append(make([]sample, 0, recentMost), ts.levels.recent[:k+1]...)
+		ts.faults.jumpedAt = p.first.t
+		ts.levels.put(grained(p.first.t, p.first.v, p.count), ts.drawPhase, ts.faults.jumpedAt)
+		ts.beginAt(now, x)
+		u.watch(i, ts, ts.levels.recent[len(ts.levels.recent)-1])
+		return
+	}
 	u.addEvent(ts, i, eventrules.Step, p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once and stayed: re-span or false echo, no ticket across it", ts.last.v, p.first.v))
 	u.correctStepped(i, ts, ts.last.v, p.first)
 	if p.first.v > ts.last.v {
@@ -166,6 +178,31 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 	s.flags = unlinked
 	ts.levels.put(s, ts.drawPhase, ts.faults.jumpedAt)
 	ts.beginAt(now, x)
+}
+
+// fellBehindJunk says that a level fell as under a pump until its sensor showed something else, as while somebody tests the loop, and
+// came back lower, but no lower than the pump takes it; k is the last sample of the fall that was seen.
+func (l *levels) fellBehindJunk(t *Tank, to point, least float64) (k int, ok bool) {
+	b := l.recent
+	lo := searchTime(b, to.t-junkLong)
+	if k = lo; len(b)-lo < 2*stepFew {
+		return 0, false
+	}
+	for n := lo; n < len(b); n++ {
+		if b[n].v <= b[k].v {
+			k = n
+		}
+	}
+	fall, fits := fit(sinceLeap(between(b, b[k].t-fallLately, math.Nextafter(b[k].t, math.Inf(1)))))
+	rate := t.Loads.MinRate / 60 / t.Table.PerInch(float64(b[k].v))
+	if !fits || -fall.slope < rate || -fall.slope > fasterThan*t.maxRate(float64(b[k].v)) {
+		return 0, false
+	}
+	if k+1 < len(b) && float64(b[k+1].v-b[k].v) < jumpLeast {
+		return 0, false // it was seen to come to rest
+	}
+	down, long := float64(b[k].v)-to.v, to.t-b[k].t
+	return k, down > least && long > singleReading && down <= junkTimes*-fall.slope*long+least
 }
 
 // unfreeze takes the time of a frozen value as a gap that ends at a reading.

@@ -159,3 +159,25 @@ func TestALoadThatIsMostlyRefilled(t *testing.T) {
 	}
 	asksFor(t, r.loads[0], "came back")
 }
+
+// A technician tests the loop while a truck loads: the level goes on behind it where the pump has taken it, and it is one load, for a person.
+// Where a sensor is spanned anew beside a load that came to rest, the load is what it was.
+func TestALoopIsTestedInALoad(t *testing.T) {
+	quarters := []float64{0, 60, 120, 180, 240}
+	for _, c := range []struct{ every, begins, span float64 }{{10, 400, 0}, {15, 400, 0}, {15, 330, 0}, {5, 420, 0}, {10, 3300, -30}} {
+		r := newRig(t, aWell)
+		r.every = c.every
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if k := int(math.Floor((s - aLoad.From - c.begins) / 150)); k >= 0 && k < len(quarters) {
+				return quarters[k] + 0.02*math.Sin(s*s), true
+			} else if k >= 0 {
+				v += c.span
+			}
+			return tanktest.Radar(i, s, v), true
+		}
+		r.run(0, 9*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-(aWell.Level(aLoad.From)-aWell.Level(aLoad.End()))*tanktest.PerInch) > 1.5 {
+			t.Errorf("%+v: %+v %+v", c, r.loads, r.events)
+		}
+	}
+}
