@@ -107,7 +107,7 @@ var List = []Rule{
 	{Recirculation, "agent/tank", "oil went out and came back: no run", "nothing"},
 	{SmallDraws, "agent/tank", "draws below loads.min_load came to five barrels or more in a day", "look whether min_load is right, and whether somebody drains the tank"},
 	{SpikeRate, "agent/tank", "a tank's level jumped and came back at once, again and again", "look at the sensor: foam, a false echo, a loose wire"},
-	{Step, "agent/tank", "a tank's level jumped and stayed: a new span or a false echo; no ticket is made across it", "confirm that somebody set the sensor anew"},
+	{Step, "agent/tank", "a tank's level jumped and stayed: a new span or a false echo; no ticket is made across it. A sensor that hung through a load looks the same: then it says how much is gone", "confirm that somebody set the sensor anew; if not, compare with the trucks and add the load: `gauger tickets add`"},
 	{Stuck, "agent/tank", "a tank's level stood still where it usually moves", "look at the float or the transmitter"},
 	{Transfer, "agent/tank", "oil moved to another tank of the site: no run", "nothing; write a ticket if a truck was there"},
 	{UnexplainedLoss, "agent/tank, agent/tankbook", "oil went that is no load: too slowly, over too long a gap, or by the balance of the days", "look for a leak or theft; write a ticket if a truck was there"},

@@ -165,7 +165,14 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 		u.watch(i, ts, ts.levels.recent[len(ts.levels.recent)-1])
 		return
 	}
-	u.addEvent(ts, i, eventrules.Step, p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once and stayed: re-span or false echo, no ticket across it", ts.last.v, p.first.v))
+	unseen := ""
+	if t := &u.site.tanks[i]; p.first.v < ts.last.v {
+		less := t.volume(draw{opening: gauge{level: ts.last.v}, closing: gauge{level: p.first.v}})
+		if less >= t.Loads.MinLoad && less <= t.Loads.TruckMax {
+			unseen = fmt.Sprintf("; if a truck came while the sensor hung, it took some %.0f bbl: `gauger tickets add`", less)
+		}
+	}
+	u.addEvent(ts, i, eventrules.Step, p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once and stayed: re-span or false echo, no ticket across it%s", ts.last.v, p.first.v, unseen))
 	u.correctStepped(i, ts, ts.last.v, p.first)
 	if p.first.v > ts.last.v {
 		ts.faults.jumpedUpAt = p.first.t

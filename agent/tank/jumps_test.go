@@ -2,6 +2,7 @@ package tank
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"gauger/agent/tank/stats"
@@ -178,6 +179,24 @@ func TestALoopIsTestedInALoad(t *testing.T) {
 		r.run(0, 9*tanktest.Hour)
 		if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-(aWell.Level(aLoad.From)-aWell.Level(aLoad.End()))*tanktest.PerInch) > 1.5 {
 			t.Errorf("%+v: %+v %+v", c, r.loads, r.events)
+		}
+	}
+}
+
+// A float that drops by a truckload after hours may have hung through a load: the event says how much is gone. One that is set by inches
+// says nothing of trucks.
+func TestAStepOfATruckload(t *testing.T) {
+	for by, says := range map[float64]bool{95: true, 9: false} {
+		r := newRig(t, tanktest.Well{Level0: 185, Inflow: 60})
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if s > 5*tanktest.Hour {
+				v -= by
+			}
+			return tanktest.Radar(i, s, v), true
+		}
+		r.run(0, 8*tanktest.Hour)
+		if len(r.events) != 1 || strings.Contains(r.events[0].Note, "if a truck came while the sensor hung, it took some 1") != says {
+			t.Errorf("%g in: %+v", by, r.events)
 		}
 	}
 }
