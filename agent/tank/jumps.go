@@ -156,7 +156,7 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 		u.respanDuringDraw(i, ts, now, x)
 		return
 	}
-	if k, ok := ts.levels.fellBehindJunk(&u.site.tanks[i], p.first, ts.noise.leastFall()); ok && ts.drawing {
+	if k, ok := fellBehindJunk(ts.levels.recent, &u.site.tanks[i], p.first, ts.noise.leastFall()); ok && ts.drawing {
 		u.addEvent(ts, i, eventrules.Step, ts.levels.recent[k].t, now, fmt.Sprintf("level showed what no oil does while it fell, for %s, and is at %.2f in, where the pump may have taken it: the draw goes on", spanText(p.first.t-ts.levels.recent[k].t), p.first.v))
 		ts.levels.recent = append(make([]sample, 0, recentMost), ts.levels.recent[:k+1]...)
 		ts.faults.jumpedAt = p.first.t
@@ -189,8 +189,7 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 
 // fellBehindJunk says that a level fell as under a pump until its sensor showed something else, as while somebody tests the loop, and
 // came back lower, but no lower than the pump takes it; k is the last sample of the fall that was seen.
-func (l *levels) fellBehindJunk(t *Tank, to point, least float64) (k int, ok bool) {
-	b := l.recent
+func fellBehindJunk(b []sample, t *Tank, to point, least float64) (k int, ok bool) {
 	lo := searchTime(b, to.t-junkLong)
 	if k = lo; len(b)-lo < 2*stepFew {
 		return 0, false
