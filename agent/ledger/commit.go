@@ -189,7 +189,7 @@ type lingering struct {
 const (
 	lingerFew  = 200
 	lingerMost = 1000
-	flushApart = 5 * time.Second
+	flushApart = 10 * time.Second
 )
 
 // untilFlush is how long records linger of which there are n by now. Values that come fast leave no more often than every few seconds: a

@@ -252,14 +252,14 @@ func TestTheFirstValuesOfARunDoNotLinger(t *testing.T) {
 	})
 }
 
-// Values that come fast leave no more often than every five seconds; many of them, and those after a while, wait only for each other.
+// Values that come fast leave no more often than every ten seconds; many of them, and those after a while, wait only for each other.
 func TestFastValuesLeaveNoMoreOftenThanNeeded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := benchThatLingers(t, time.Second, time.Millisecond)
 		for _, c := range []struct {
 			since time.Duration // the flush before
 			want  time.Duration
-		}{{time.Hour, 900 * time.Millisecond}, {time.Second, 4 * time.Second}, {4500 * time.Millisecond, 900 * time.Millisecond}} {
+		}{{time.Hour, 900 * time.Millisecond}, {time.Second, 9 * time.Second}, {9500 * time.Millisecond, 900 * time.Millisecond}} {
 			pass(c.since)
 			b.emit("oil", 1, polled)
 			select {

@@ -57,7 +57,7 @@
 // fingerprint: the last 2,400 are remembered in pages of 128, of which a commit rewrites one.
 // Values of polls linger (Site.Linger): their records, and what was last sent, are stored together, with whatever is stored first or by
 // Flush, unless the outbox can send them first: a card of a site with twenty values every ten seconds lives four times as long.
-// A few of them that come fast linger until five seconds after those before (untilFlush).
+// A few of them that come fast linger until ten seconds after those before (untilFlush).
 // What lingers is a part of the state: a commit that fails leaves it, and a kill costs it, as if it had not been polled.
 //
 // An alarm judges readings by their own times: between two of them it has its turn by their clock, so that a backlog makes the

@@ -14,8 +14,11 @@ import (
 	"time"
 )
 
-// recordedRounds of rows 3 and 5, in turn.
-const recordedRounds = 3
+// recordedRounds of rows 3 and 5, in turn. A window has one departure of values that gather for ten seconds, wherever it begins.
+const (
+	recordedRounds = 3
+	recordedWindow = 10 * time.Second
+)
 
 // startGoal is row 5: from the start of the program to its first sample at the service.
 const startGoal = 100 * time.Millisecond
@@ -124,7 +127,7 @@ func runRecorded(path string, p program) (_ outcome, start time.Duration, err er
 		return outcome{}, 0, err
 	}
 	time.Sleep(5 * time.Second)
-	o, err := window(field, d.cmd.Process.Pid, 8*time.Second, func() error { return nil })
+	o, err := window(field, d.cmd.Process.Pid, recordedWindow, func() error { return nil })
 	return o, start, err
 }
 
