@@ -45,8 +45,10 @@ func (s Sender) Send(ctx context.Context, stream string, batch []outbox.Record) 
 	}
 	operation := ledger.Operations[stream]
 	a := s.post(ctx, operation, batch[0].Address, bodies, attempt)
-	if values := cloud.SplitSet(bodies[0]); len(batch) == 1 && len(values) > 1 && a.Class == outbox.Poison {
-		a = s.postApart(ctx, operation, batch[0].Address, values, a)
+	if len(batch) == 1 && a.Class == outbox.Poison {
+		if values := cloud.SplitSet(bodies[0]); len(values) > 1 {
+			a = s.postApart(ctx, operation, batch[0].Address, values, a)
+		}
 	}
 	return slices.Repeat([]outbox.Answer{a}, len(batch))
 }

@@ -78,7 +78,8 @@
 // Shares may add up to more than all: then the thinned streams go first, and the oldest of the others last.
 //
 // A refusal is evidence, not a verdict. A refused batch is taken apart first; a record refused alone, for its size too, becomes
-// a dead letter when something beside or behind it was accepted, or what stood beside it in the record (Answer.Proved). More than ten refused in a row open the breaker instead. The
+// a dead letter when something beside or behind it was accepted, or what stood beside it in the record (Answer.Proved). More than ten
+// refused in a row open the breaker instead. The
 // evidence lives in memory: a restart gathers it again and cannot judge wrongly. While nothing is accepted, the next record,
 // the newest and a candidate are tried in turn, so that good ones never wait behind hundreds of bad ones. Of what is not taken
 // for another reason (404, 403, 500) the address is to blame, or the record where it has none: each attempt is for another

@@ -71,7 +71,7 @@ func (r *poisonDetector) noteRefused(seq uint64, answer Answer) {
 	}
 	s := &r.candidates[i]
 	s.answer = answer
-	s.confirmed = s.othersAccepted || r.siblingAccepted || answer.Proved
+	s.confirmed = s.othersAccepted || r.siblingAccepted
 }
 
 // fewCandidates says that not many different records are refused: a new one may be another matter, and is tried at once.
