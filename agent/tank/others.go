@@ -1,6 +1,9 @@
 package tank
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const (
 	coursePoints   = 16    // instants at which a rise is compared with the falls that may explain it
@@ -9,6 +12,7 @@ const (
 	compareBbl     = 8.0   // bbl of a draw that are compared with the other tank at a time
 	compareLongest = 900.0 // s; at most this long
 	compareRuns    = 2     // stretches in a row that have to agree
+	arrivesShare   = 0.85  // share of a transfer that its other tank shows at least, where nothing else happens to it
 	aloneMost      = 0.05  // share of a draw that another tank of a group may fall by chance
 )
 
@@ -49,6 +53,20 @@ func (s siteTanks) explainsRise(i int, d draw, removed float64) bool {
 		}
 	}
 	return with <= (1-explainedShare)*removed && without-with >= explainsBetter*removed
+}
+
+// nothingElse says that a draw was seen from its beginning to its end, and that nothing was drawn meanwhile from the tanks that rose:
+// then all of a transfer's oil shows in them.
+func (s siteTanks) nothingElse(i int, d draw) bool {
+	if d.samples == 0 || d.opening.away+d.closing.away > compareLongest {
+		return false
+	}
+	for _, j := range s.risingTanks(i, d.start, d.end) {
+		if slices.ContainsFunc(s.drawsOf(j), func(x draw) bool { return x.end > d.start-joinWithin && x.start < d.end+150 }) {
+			return false
+		}
+	}
+	return true
 }
 
 // fallingTanks are the tanks that fell as in a draw between two times, tank i first.

@@ -74,6 +74,29 @@ func TestTransferIntoATankThatIsHauled(t *testing.T) {
 	r.only("transfer")
 }
 
+// A truck unloads into one tank while another loads from its neighbour: less comes than left, and a person has to say what it was. All that
+// left and came is a transfer, also where a truck loads meanwhile from the tank that it came into.
+func TestLessThanLeftArrivingAsks(t *testing.T) {
+	for _, c := range []struct {
+		came  float64 // share of the load
+		loads int
+	}{{0.7, 1}, {0.8, 1}, {0.95, 0}, {1, 0}} {
+		r := newRig(t, aWell, tanktest.Well{Level0: 60, Moves: []tanktest.Move{{From: aLoad.From + 60, Bbl: -c.came * aLoad.Bbl, Rate: c.came * aLoad.Rate}}})
+		r.run(0, 7*tanktest.Hour)
+		if len(r.loads) != c.loads {
+			t.Fatalf("%v of it came to the other tank: %+v", c.came, r.loads)
+		}
+		if c.loads == 0 {
+			r.only("transfer")
+			continue
+		}
+		r.matches(0.06, 20, labelOf(aWell, aLoad, aLoad))
+		if why := strings.Join(r.loads[0].Review, "; "); !strings.Contains(why, "tank TK-2 rose by") {
+			t.Errorf("%v of it came to the other tank, doubts: %s", c.came, why)
+		}
+	}
+}
+
 // Two loads at once, and a tank that fills beside a load, are no transfer.
 func TestLoadBesideAFillIsALoad(t *testing.T) {
 	fill := tanktest.Move{From: aLoad.From - tanktest.Hour, Bbl: -60, Rate: 1}
