@@ -57,6 +57,27 @@ func TestAFallThatIsNoLoadHasAVerdict(t *testing.T) {
 	}
 }
 
+// A truckload that comes back at once was rolled. One whose place is filled later may have been sold, and a neighbour's oil or an unloading
+// truck's came: a person is asked, however much came and however fast.
+func TestATruckloadThatIsReplacedLaterIsATicketThatAsks(t *testing.T) {
+	for _, c := range []struct {
+		pause float64
+		loads int
+	}{{30, 0}, {900, 1}, {1800, 1}} {
+		back := tanktest.Move{From: aLoad.End() + c.pause, Bbl: -aLoad.Bbl, Rate: aLoad.Rate}
+		r := newRig(t, tanktest.Well{Level0: 180, Moves: []tanktest.Move{aLoad, back}})
+		r.run(0, 8*tanktest.Hour)
+		if len(r.loads) != c.loads {
+			t.Fatalf("back after %v s: %+v", c.pause, r.loads)
+		}
+		if c.loads == 0 {
+			r.only("recirc")
+		} else if why := strings.Join(r.loads[0].Review, "; "); !strings.Contains(why, "came back, from") {
+			t.Errorf("back after %v s, the ticket says: %s", c.pause, why)
+		}
+	}
+}
+
 func TestAWaterDrawHasAVerdict(t *testing.T) {
 	r := newRig(t, tanktest.Well{Level0: 180, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: 40, Rate: 4}}})
 	r.site.tanks[0].Interface = true

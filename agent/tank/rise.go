@@ -142,9 +142,12 @@ func (ts *tankState) regained(t *Tank, d draw, now float64) returned {
 
 // rolled says that what came back is what was pumped out: all of it, and as fast. A truck's oil does not come back, and what
 // fills the tank up behind it is another pump's, or stops at another level. Where its fall was seen its return has to be: a level
-// that is only told again, behind a silence too, brings no oil.
-func (r returned) rolled(d draw) bool {
+// that is only told again, behind a silence too, brings no oil. What lay out for minutes and would fill a truck may have gone with one.
+func (r returned) rolled(d draw, removed float64) bool {
 	fall := d.opening.level - d.closing.level
+	if removed >= truckLeast && r.first > d.end+rolledPause {
+		return false
+	}
 	return (r.seen >= rolledSeen || d.samples == 0) && r.inches >= rolledShare*fall && 0.8*r.inches*(d.end-d.start) >= rolledRate*fall*(r.last-r.first)
 }
 
@@ -152,6 +155,8 @@ const (
 	rolledShare = 0.92 // of a fall that comes back where oil is rolled; the rest is the inflow's uncertainty
 	rolledRate  = 0.6  // of the rate of the fall
 	rolledSeen  = 2    // nodes that show it on its way
+	rolledPause = 300. // s until oil comes back that a treater only heats
+	truckLeast  = 80.  // bbl of a truckload
 )
 
 // stillReturning says that oil is still coming back after the confirmation: it may yet prove
