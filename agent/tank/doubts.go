@@ -11,6 +11,7 @@ import (
 const (
 	atomLong    = 1200.0 // s of rest next to a load in which a saturated sensor shows
 	atomFew     = 10     // samples that tell
+	atomMany    = 24.0   // of a sensor that is read seldom
 	atomReturns = 3      // times that they come back to it
 	atomBeyond  = 6.0    // samples that would lie beyond the end of a sensor's range, by how they lie on this side of it
 	seldomRead  = 120.0  // s between readings, one of which may be on its way
@@ -100,10 +101,16 @@ func leastStep(of ...[]sample) float64 {
 }
 
 // stepInNoise is a step in standard deviations of the noise of a level at rest, as the readings beside the commonest value show
-// it; +Inf where they do not, or where it moved.
+// it, or, where it moves, those about their neighbours'; +Inf where they do not.
 func stepInNoise(b []sample, step float64) float64 {
 	v := values(b)
-	if len(v) < atomFew || math.Abs(stats.Median(values(b[:len(b)/2]))-stats.Median(values(b[len(b)/2:]))) > step {
+	if len(v) < atomFew {
+		return math.Inf(1)
+	}
+	if early, late := b[:len(b)/2], b[len(b)/2:]; math.Abs(stats.Median(values(early))-stats.Median(values(late))) > step {
+		if noise := math.Min(neighbourScatter(early), neighbourScatter(late)); noise >= step/2 {
+			return step / noise
+		}
 		return math.Inf(1)
 	}
 	counts, common, n := map[int]float64{}, 0, float64(len(v))
@@ -349,8 +356,9 @@ func stepAt(left, right []sample, dt float64) (off, rough float64) {
 // readingsDoubt is what the readings themselves say against a load.
 func readingsDoubt(ts *tankState, t *Tank, d draw, now float64) []string {
 	var why []string
-	before := between(ts.levels.recent, math.Max(d.start-atomLong, ts.decidedTo), d.start)
-	after := between(ts.levels.recent, d.end, math.Min(d.end+atomLong, d.next))
+	long := math.Max(atomLong, atomMany*ts.interval.usual)
+	before := between(ts.levels.recent, math.Max(d.start-long, ts.decidedTo), d.start)
+	after := between(ts.levels.recent, d.end, math.Min(d.end+long, d.next))
 	if t.Sensor != "hydrostatic" && saturated(t.Sensor, before, after, -1) { // which feels the oil's weight however high it stands
 		why = append(why, fmt.Sprintf("sensor saturated at the opening, %.2f in is the most that it shows", d.opening.level))
 	}

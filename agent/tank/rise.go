@@ -152,11 +152,11 @@ func (r returned) rolled(d draw, removed float64) bool {
 }
 
 const (
-	rolledShare = 0.92 // of a fall that comes back where oil is rolled; the rest is the inflow's uncertainty
-	rolledRate  = 0.6  // of the rate of the fall
-	rolledSeen  = 2    // nodes that show it on its way
-	rolledPause = 300. // s until oil comes back that a treater only heats
-	truckLeast  = 80.  // bbl of a truckload
+	rolledShare = 0.92  // of a fall that comes back where oil is rolled; the rest is the inflow's uncertainty
+	rolledRate  = 0.6   // of the rate of the fall
+	rolledSeen  = 2     // nodes that show it on its way
+	rolledPause = 1500. // s; until then it comes back where a treater only heats it
+	truckLeast  = 80.   // bbl of a truckload
 )
 
 // stillReturning says that oil is still coming back after the confirmation: it may yet prove
