@@ -45,7 +45,10 @@ func TestSaturatedGaugeAsksForReview(t *testing.T) {
 	// Far beyond its end it shows one value only; the noise is seen on the other side of the load, where the well lifts the level.
 	inHundredths := func(v float64) (float64, bool) { return math.Round(100*v) / 100, true }
 	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) { return inHundredths(math.Min(noisy(i, s, v), 160)) }, 60).loads[0], "saturated at the opening")
-	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) { return inHundredths(math.Max(noisy(i, s, v), end+8)) }, 60).loads[0], "saturated at the closing")
+	stands := newRig(t, tanktest.Well{Level0: 170, Inflow: 60, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: 150, Rate: 5}}})
+	stands.sensor = func(i int, s, v float64) (float64, bool) { return inHundredths(math.Max(noisy(i, s, v), end+25)) }
+	stands.run(0, 12*tanktest.Hour)
+	asksFor(t, stands.loads[0], "saturated at the closing")
 
 	// What ends alike on both sides is no noise that is cut off: a ripple of few values, and a swell, which is longest at its ends.
 	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) { return v + 0.02*float64(i%5-2), true }, 0).loads[0], "")
