@@ -9,19 +9,20 @@ import (
 )
 
 const (
-	atomLong    = 1200.0 // s of rest next to a load in which a saturated sensor shows
-	atomFew     = 10     // samples that tell
-	atomMany    = 24.0   // of a sensor that is read seldom
-	atomReturns = 3      // times that they come back to it
-	atomBeyond  = 6.0    // samples that would lie beyond the end of a sensor's range, by how they lie on this side of it
-	seldomRead  = 120.0  // s between readings, one of which may be on its way
-	steadyWell  = 0.7    // share of what the well makes that comes at least
-	sankFar     = 0.6    // in that no oil falls which only cools or comes to rest
-	fellEvery   = 300.0  // s of rest after a load whose middle reading is compared with its closing
-	hatchStill  = 120.0  // s that a level lies still between a hatch and the load
-	hatchLong   = 1500.0 // s from a hatch to the load
-	hatchLeast  = 0.4    // in that a hatch lets the reading fall
-	hatchMost   = 3.5
+	atomLong    = 1200.0     // s of rest next to a load in which a saturated sensor shows
+	atomFew     = 10         // samples that tell
+	atomMany    = 24.0       // of a sensor that is read seldom
+	atomReturns = 3          // times that they come back to it
+	atomBeyond  = 6.0        // samples that would lie beyond the end of a sensor's range, by how they lie on this side of it
+	seldomRead  = 120.0      // s between readings, one of which may be on its way
+	steadyWell  = 0.7        // share of what the well makes that comes at least
+	sankFar     = 0.6        // in that no oil falls which only cools or comes to rest
+	fellEvery   = 300.0      // s of rest after a load whose middle reading is compared with its closing
+	hatchStill  = 120.0      // s that a level lies still between a hatch and the load
+	hatchLong   = 1500.0     // s from a hatch to the load
+	hatchLeast  = 0.4        // in that a hatch lets the reading fall
+	hatchUsual  = 3.5        // in; more than that has to be faster than the pump
+	hatchMost   = 16.0       // in of oil, which a relief of 8 oz holds
 	stepBeside  = 5          // samples on either side of a step that show it
 	stepLeast   = 1.5        // in
 	stepPump    = 1.5        // times the load's own rate that a pump may do or leave in the time between two readings
@@ -294,11 +295,11 @@ func startAfterHatch(ts *tankState, t *Tank, d *draw) float64 {
 		for at > 0 && float64(b[at].v) < d.opening.level-slack {
 			at--
 		}
-		step := d.opening.level - low
+		step, took, since := d.opening.level-low, b[k].t-b[at].t, b[k].t
 		if step > hatchMost {
 			return 0
 		}
-		if step < math.Max(hatchLeast, 3*slack) || b[k].t-b[at].t > quick || math.Abs(float64(rest[len(rest)-1].v)-low) > slack || math.Abs(float64(b[k].v)-low) > slack {
+		if step < math.Max(hatchLeast, 3*slack) || took > 2*quick || math.Abs(float64(rest[len(rest)-1].v)-low) > slack || math.Abs(float64(b[k].v)-low) > slack {
 			continue
 		}
 		for k += len(rest); k < len(b) && float64(b[k].v) > low-slack; k++ {
@@ -306,7 +307,11 @@ func startAfterHatch(ts *tankState, t *Tank, d *draw) float64 {
 				low, step = d.opening.level, 0
 			}
 		}
-		ts.moveStart(t, d, b[k-1].t)
+		pump := (low - d.closing.level) / (d.end - b[k-1].t)
+		if (step > hatchUsual || took > quick) && step < stepPump*pump*took {
+			return 0
+		}
+		ts.moveStart(t, d, since, b[k-1].t)
 		return step
 	}
 	return 0

@@ -115,9 +115,9 @@ func (ts *tankState) resting(t *Tank, d draw) resting {
 	return resting{sigma: ts.noise.perSample(), inflow: d.inflow, resolution: d.resolution, perBbl: 1 / t.Table.PerInch(ts.last.v), top: float64(t.Height) - freeboard, sensorError: t.sensorError()}
 }
 
-// moveStart moves the start of a draw to an instant that is known better.
-func (ts *tankState) moveStart(t *Tank, d *draw, at float64) {
-	b := between(ts.levels.recent, math.Max(ts.decidedTo, at-restLong), at)
+// moveStart moves the start of a draw to an instant that is known better, before which the level is at rest since another.
+func (ts *tankState) moveStart(t *Tank, d *draw, since, at float64) {
+	b := between(ts.levels.recent, math.Max(since, math.Max(ts.decidedTo, at-restLong)), at)
 	r := ts.resting(t, *d)
 	r.at, r.before, r.samples = at, true, b
 	d.opening = r.estimate(d.inflowBefore).orLine(line{d.start, d.opening.level, d.inflowBefore}, at, ts.noise.perSample())

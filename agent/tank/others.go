@@ -239,7 +239,7 @@ func (s siteTanks) startJointly(i int, ts *tankState, d *draw) {
 	t := &s.site.tanks[i]
 	start, _ := s.jointly(i, *d)
 	if start < d.start && start > d.start-jointLead {
-		ts.moveStart(t, d, start)
+		ts.moveStart(t, d, math.Inf(-1), start)
 	}
 	if s.fellAlone(i, *d) {
 		after := line{d.end, ts.restedGauge(t, d, bounds{d.start, d.leaptAt}).orLine(line{d.end, d.closing.level, 0}, d.end, ts.noise.perSample()).level, d.inflowAfter}

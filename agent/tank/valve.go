@@ -86,7 +86,7 @@ func (ts *tankState) startAndEndByValve(t *Tank, d *draw) {
 
 func (ts *tankState) startByValve(t *Tank, d *draw, at float64) {
 	if at < d.start {
-		ts.moveStart(t, d, at)
+		ts.moveStart(t, d, math.Inf(-1), at)
 	}
 	d.start = math.Min(at, d.end)
 }
