@@ -79,6 +79,18 @@ func TestFoamIsNoPartOfALoad(t *testing.T) {
 	}
 }
 
+// A driver looks into the truck, and takes three barrels more at a third of the rate: that is the load's end, however small.
+func TestATopOffMinutesLaterIsThePumpsWork(t *testing.T) {
+	for _, more := range []tanktest.Move{{Bbl: 2.8, Rate: 2.5}, {Bbl: 4, Rate: 2.2}, {Bbl: 2.5, Rate: 6}} {
+		more.From = aLoad.End() + 420
+		w := aWell
+		w.Moves = []tanktest.Move{aLoad, more}
+		r := newRig(t, w)
+		r.run(0, 6*tanktest.Hour)
+		r.matches(0.1, 30, labelOf(w, aLoad, more))
+	}
+}
+
 func TestPausesAreOneLoad(t *testing.T) {
 	parts := []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: 70, Rate: 6}, {From: 0, Bbl: 60, Rate: 6}, {From: 0, Bbl: 50, Rate: 5}}
 	parts[1].From = parts[0].End() + 500

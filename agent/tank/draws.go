@@ -82,7 +82,7 @@ func (ts *tankState) drawsAmong(t *Tank, finder fallFinder, b []sample, all boun
 		n := len(out)
 		waits = n > 0 && ts.oneTruck(t, out[n-1], d)
 		if waits {
-			out[n-1] = t.joinedDraw(out[n-1], d)
+			out[n-1] = ts.joinedDraw(t, out[n-1], d)
 			continue
 		}
 		if n > 0 && ts.levels.stuckBetween(t, out[n-1], d) {
@@ -148,7 +148,8 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	if pause > longest && (pause > pauseLate*longest || most == 0 || va+vb > most || math.Min(va, vb) < partBbl) {
 		return false
 	}
-	if va > partBbl && vb < partBbl && pause < pauseSure && b.opening.level-b.closing.level > ts.noise.leastFall() {
+	pumped := pause < pauseSure || t.pumpRate(b) >= bleedRate*t.pumpRate(a) && !decays(ts, b)
+	if va > partBbl && vb < partBbl && pause <= longest && pumped && b.opening.level-b.closing.level > ts.noise.leastFall() {
 		return true // its last, when the pump faded or the driver topped off
 	}
 	if math.Min(va, vb) < partBbl || pause > 120 && math.Min(a.opening.level-a.closing.level, b.opening.level-b.closing.level) < 2*ts.noise.leastFall() {
@@ -163,7 +164,7 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 // joinedDraw is one draw of two. A small part moves its end, but is no pump's work that makes a pause the shorter. What had only
 // risen since the end, or falls minutes after it and slower than the pump, is foam that collapses, and no part: the level that it
 // leaves is the closing.
-func (t *Tank) joinedDraw(a, b draw) draw {
+func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 	va, vb, pause := t.volume(a), t.volume(b), b.start-a.end
 	if a.parts == 1 && va < early*(va+vb) && pause > pauseSure/2 {
 		a.early, a.earlyBy = va, pause
@@ -174,7 +175,7 @@ func (t *Tank) joinedDraw(a, b draw) draw {
 	}
 	since := b.inflowAfter * (b.end - a.end)
 	slow := bleedRate
-	if vb < early*(va+vb) && b.samples > 0 {
+	if vb < early*(va+vb) && b.samples > 0 && decays(ts, b) {
 		slow = foamRate
 	}
 	collapsed := rose > explainedShare*(b.opening.level-b.closing.level) || pause > pauseSure && t.pumpRate(b) < slow*t.pumpRate(a)
