@@ -47,13 +47,16 @@ func (h Heard) Every() time.Duration {
 }
 
 // expectEvery is the expect_every of a topic whose messages come regularly: three times what is usual, so that a lost message is
-// no silence, in round figures. Zero: nobody knows how long its silences are.
+// no silence, and ten times where few were heard, in round figures. Zero: nobody knows how long its silences are.
 func (h Heard) expectEvery() time.Duration {
-	usual := h.Every()
-	if h.Messages < regularFrom || h.longest > 2*usual || h.Sparkplug() {
+	usual, times := h.Every(), time.Duration(3)
+	if usual == 0 || h.longest > 2*usual || h.Sparkplug() {
 		return 0
 	}
-	long, round := max(3*usual, leastExpect), time.Second
+	if h.Messages < regularFrom {
+		times = 10
+	}
+	long, round := max(times*usual, leastExpect), time.Second
 	switch {
 	case long > 10*time.Minute:
 		round = time.Minute

@@ -18,7 +18,8 @@ func TestSuggestedPointsSayHowLongSilenceIsNormal(t *testing.T) {
 		{"5", []float64{0, 60, 120, 181, 240}, 3 * time.Minute},
 		{"5", []float64{0, 899, 1800, 2700, 3600}, 45 * time.Minute},
 		{"5", []float64{0, 10, 20, 70, 80}, 0},
-		{"5", []float64{0, 10, 20}, 0},
+		{"5", []float64{0, 10, 20}, 100 * time.Second},
+		{"5", []float64{0, 10}, 0},
 		{"5", []float64{0, 0.2, 0.4, 0.6, 0.8, 1}, 0}, // and then nothing: a burst
 	} {
 		e := listener{heard: map[string]*Heard{}}

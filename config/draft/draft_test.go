@@ -139,7 +139,7 @@ func TestAnswersBecomeAConfiguration(t *testing.T) {
 	}
 	for _, want := range []string{
 		"{name: tk1-level, holding: 100, type: int16, unit: ft, range: [-0.08, 20.5]}", "template: rosemount-5300", "      - {name: level, unit: ft, range: [-0.08, 16.5]}",
-		"username: ann", "password: {file: /secret}", "{name: level, topic: t/odd, value: level, unit: in}",
+		"username: ann", "password: {file: /secret}", "{name: level, topic: t/odd, value: level, unit: in, expect_every: 1h}",
 	} {
 		if !strings.Contains(strings.ReplaceAll(text, "'", ""), want) {
 			t.Errorf("%q is not in\n%s", want, text)
@@ -165,5 +165,34 @@ func TestAnswersBecomeAConfiguration(t *testing.T) {
 	}
 	if _, other := loads(t, again); other != text {
 		t.Errorf("from the answers of before:\n%s\nwant\n%s", other, text)
+	}
+}
+
+// Every point of a broker is watched for silence: as it was heard, as the person says, or by a guess that says so. A Sparkplug node
+// tells its own death.
+func TestPointsOfABrokerAreWatchedForSilence(t *testing.T) {
+	d := &Device{Name: "radio", Keys: []string{"mqtt: mqtt://10.20.0.9"}, Points: []*Point{
+		rawPoint("{name: a, topic: a}"), rawPoint("{name: b, topic: b, expect_every: 30s}"), rawPoint("{name: c, sparkplug: g/n, metric: c}"),
+	}}
+	plc := &Device{Name: "plc", Keys: []string{"modbus: tcp://10.20.0.5"}, Points: []*Point{rawPoint("{name: a, holding: 1}")}}
+	var got strings.Builder
+	for _, d := range []*Device{d, plc} {
+		if err := d.write(func(format string, args ...any) { fmt.Fprintf(&got, format+"\n", args...) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = `  - name: radio
+    mqtt: mqtt://10.20.0.9
+    points:
+      - {name: a, topic: a, expect_every: 1h}   # expect_every is a guess: write how often it speaks; silent for half as long again, it is Bad
+      - {name: b, topic: b, expect_every: 30s}
+      - {name: c, sparkplug: g/n, metric: c}
+  - name: plc
+    modbus: tcp://10.20.0.5
+    points:
+      - {name: a, holding: 1}
+`
+	if got.String() != want {
+		t.Errorf("%s\nwant\n%s", got.String(), want)
 	}
 }

@@ -78,6 +78,9 @@ func (d *Device) write(line func(string, ...any)) error {
 	}
 	var points []string
 	for _, p := range d.Points {
+		if strings.HasPrefix(d.Keys[0], "mqtt:") {
+			p.watch()
+		}
 		text, err := p.line()
 		if err != nil {
 			return err
@@ -98,6 +101,18 @@ func (d *Device) write(line func(string, ...any)) error {
 		line("      - %s", p)
 	}
 	return nil
+}
+
+// usualSilence is the expect_every of a point of which nobody saw how often it speaks.
+const usualSilence = "1h"
+
+// watch gives a point of a broker its expect_every, so that it does not stay good for ever. A Sparkplug node tells its own death.
+func (p *Point) watch() {
+	if strings.Contains(p.Raw, "expect_every:") || strings.Contains(p.Raw, "sparkplug:") {
+		return
+	}
+	p.set("expect_every: " + usualSilence)
+	p.About = "expect_every is a guess: write how often it speaks; silent for half as long again, it is Bad"
 }
 
 // line is the point as it is written; empty: as its template has it.
