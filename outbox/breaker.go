@@ -66,8 +66,7 @@ func (d *drain) notePaused() {
 	d.toldTrouble = true
 	n := Note{Kind: NotePaused, Stream: d.s.Name, Message: fmt.Sprintf("%s: the service refuses everything (%s); nothing is given up, one record is tried from time to time",
 		d.s.Name, d.lastAnswer.describe())}
-	if len(d.poison.candidates) == 1 {
-		n.Seq = d.poison.candidates[0].seq
+	if n.Seq = d.poison.lone(); n.Seq != 0 {
 		n.Message = fmt.Sprintf("%s: the service refuses record %d (%s), and there is no other to compare it with; it is kept, and tried from time to time",
 			d.s.Name, n.Seq, d.lastAnswer.describe())
 	}

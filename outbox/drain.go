@@ -351,7 +351,7 @@ func (d *drain) setActivity(a Activity) {
 	if a == BackOff {
 		next.Next = now.Add(d.delay)
 		if d.breaker.open {
-			next.Activity = Paused
+			next.Activity, next.Refused = Paused, d.poison.lone()
 		}
 	}
 	d.b.mu.Lock()

@@ -223,7 +223,7 @@ const (
 	Pacing    Activity = "pacing"    // Options.Pace holds the next request back
 	Sending   Activity = "sending"   // a request is out
 	BackOff   Activity = "waiting"   // until Next, after an answer that did not take the records
-	Paused    Activity = "paused"    // everything is refused; one record is tried at Next
+	Paused    Activity = "paused"    // everything that was tried is refused; one record is tried at Next
 )
 
 // DrainStatus says how far a stream's drain is, and what holds it up.
@@ -237,6 +237,7 @@ type DrainStatus struct {
 	Parked   int        // records that were sent without a clear answer too often
 	Unclear  int        // the other waiting ones that were sent without a clear answer
 	FirstSeq uint64     // of those, the first; 0: there is none
+	Refused  uint64     // while it is paused, the one record that was refused; 0: several were
 	Isolated []Isolated // what waits by itself, since it alone is not taken
 	Limit    int        // records a request may have, where answers "too large" have made it less than the stream's own; 0: its own
 }

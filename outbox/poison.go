@@ -41,6 +41,14 @@ func (r *poisonDetector) forget(seq uint64) {
 	r.candidates = slices.DeleteFunc(r.candidates, func(s candidate) bool { return s.seq == seq })
 }
 
+// lone is the one record that was refused, where no other was; 0: several were, or none.
+func (r *poisonDetector) lone() uint64 {
+	if len(r.candidates) != 1 {
+		return 0
+	}
+	return r.candidates[0].seq
+}
+
 // secondTry returns a record that was refused once and may now be refused for good.
 func (r *poisonDetector) secondTry() (uint64, bool) {
 	i := slices.IndexFunc(r.candidates, func(s candidate) bool { return s.othersAccepted })

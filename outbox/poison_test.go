@@ -67,9 +67,10 @@ func TestWordsOfAPause(t *testing.T) {
 			put(t, b, "tickets", slices.Repeat([]string{"bad"}, bad)...)
 			stop := running(t, b, "tickets", senderFunc(func([]outbox.Record) []outbox.Answer { return []outbox.Answer{answer(outbox.Poison, 400)} }))
 			wait(time.Hour)
+			paused := b.DrainStatus("tickets")
 			stop()
-			if told := n.of(outbox.NotePaused); told.Message != words || (told.Seq == 1) != (bad == 1) {
-				t.Errorf("told %+v", told)
+			if told := n.of(outbox.NotePaused); told.Message != words || (told.Seq == 1) != (bad == 1) || paused.Activity != outbox.Paused || paused.Refused != told.Seq {
+				t.Errorf("told %+v; the drain is %+v", told, paused)
 			}
 		})
 	}

@@ -183,7 +183,10 @@ func (d *Server) whyWaiting(stream string, s outbox.DrainStatus) string {
 	case outbox.Pacing:
 		return d.linkReason(stream)
 	case outbox.Paused:
-		return next("the service refuses everything") + ", with one record; nothing is given up"
+		if s.Refused != 0 {
+			return next(fmt.Sprintf("the service refuses %s/%d", stream, s.Refused)) + ", and there is no other to compare it with; it is kept"
+		}
+		return next("the service refuses everything of "+stream) + ", with one record; nothing is given up"
 	case outbox.BackOff:
 		switch s.Answer.Class {
 		case outbox.Key:
