@@ -110,7 +110,18 @@ func (s Status) behind() bool {
 			return false
 		}
 	}
-	return !s.Reached.IsZero() && s.Now.Sub(s.Reached) < time.Minute
+	taken := s.taken()
+	return !taken.IsZero() && s.Now.Sub(taken) < time.Minute
+}
+
+// taken is when the service last took a record in this run; zero: it has not. A query or a renewal that it answers takes nothing.
+func (s Status) taken() (at time.Time) {
+	for _, d := range s.Drains {
+		if d.Taken.After(at) {
+			at = d.Taken
+		}
+	}
+	return at
 }
 
 // starting says that this run has only begun, so that devices may not have had their turn.
@@ -179,8 +190,10 @@ func (s Status) readingAnswer() Answer {
 
 func (s Status) sendingAnswer() Answer {
 	seen := "the service has taken nothing yet"
-	if !s.Reached.IsZero() {
-		seen = "the service last took something " + Ago(s.Now, s.Reached)
+	if taken := s.taken(); !taken.IsZero() {
+		seen = "the service last took something " + Ago(s.Now, taken)
+	} else if !s.Reached.IsZero() {
+		seen = "nothing was taken since the start, the service last answered " + Ago(s.Now, s.Reached)
 	}
 	waiting := ledger.Plural(int(s.Waiting()), "record")
 	a := Answer{"sending", Well, "nothing waits, " + seen}

@@ -18,6 +18,9 @@ func TestNothingIsWellThatWasNotSeen(t *testing.T) {
 	good := []PointReading{{Point: "plc/level", Quality: "good", At: now.Add(-3 * time.Second)}}
 	one := map[string]outbox.Counts{ledger.Memos: {Waiting: 1}}
 	key := func(slot, state string) keys.Status { return keys.Status{Slot: slot, State: state} }
+	took := func(ago time.Duration) map[string]DrainStatus {
+		return map[string]DrainStatus{ledger.Memos: {}, ledger.Events: {Taken: now.Add(-ago)}, ledger.Targets: {Taken: now.Add(-ago - time.Hour)}}
+	}
 	for what, x := range map[string]struct {
 		got  Answer
 		want Answer
@@ -27,10 +30,11 @@ func TestNothingIsWellThatWasNotSeen(t *testing.T) {
 		"no point":         {Status{Daemon: true, Now: now}.readingAnswer(), Answer{"reading", Unknown, "nothing was read yet"}},
 		"no daemon":        {Status{Now: now, Points: good}.readingAnswer(), Answer{"reading", Bad, "gauger is not running"}},
 		"never reached":    {Status{Daemon: true, Now: now}.sendingAnswer(), Answer{"sending", Unknown, "nothing waits, the service has taken nothing yet"}},
-		"reached":          {Status{Daemon: true, Now: now, Reached: now.Add(-150 * time.Second)}.sendingAnswer(), Answer{"sending", Well, "nothing waits, the service last took something 2 min ago"}},
-		"reached long ago": {Status{Daemon: true, Now: now, Reached: now.Add(-2 * time.Hour)}.sendingAnswer(), Answer{"sending", Unknown, "nothing waits, the service last took something 2 h ago"}},
+		"answered":         {Status{Daemon: true, Now: now, Reached: now.Add(-150 * time.Second)}.sendingAnswer(), Answer{"sending", Well, "nothing waits, nothing was taken since the start, the service last answered 2 min ago"}},
+		"taken":            {Status{Daemon: true, Now: now, Reached: now, Drains: took(150 * time.Second)}.sendingAnswer(), Answer{"sending", Well, "nothing waits, the service last took something 2 min ago"}},
+		"reached long ago": {Status{Daemon: true, Now: now, Reached: now.Add(-2 * time.Hour), Drains: took(2 * time.Hour)}.sendingAnswer(), Answer{"sending", Unknown, "nothing waits, the service last took something 2 h ago"}},
 		"overdue":          {Status{Daemon: true, Now: now, Streams: one, Oldest: now.Add(-3 * time.Hour)}.sendingAnswer(), Answer{"sending", Bad, "1 record waiting, the oldest queued 3 h ago; the service has taken nothing yet"}},
-		"an unknown id":    {Status{Daemon: true, Now: now, Streams: one, Reached: now, Drains: map[string]DrainStatus{ledger.Memos: {Held: now, Unknown: "x"}}}.sendingAnswer(), Answer{"sending", Bad, "1 record waiting, what is for 1 id is not taken; the service last took something 1 s ago"}},
+		"an unknown id":    {Status{Daemon: true, Now: now, Streams: one, Reached: now, Drains: map[string]DrainStatus{ledger.Memos: {Held: now, Unknown: "x"}}}.sendingAnswer(), Answer{"sending", Bad, "1 record waiting, what is for 1 id is not taken; nothing was taken since the start, the service last answered 1 s ago"}},
 		"an unset clock":   {Status{Clock: "unset"}.clockAnswer(0), Answer{"clock", Bad, "not set; tickets, events and values wait for it"}},
 		"a lone clock":     {Status{Clock: "assumed"}.clockAnswer(0), Answer{"clock", Unknown, "assumed: it runs steadily, but nothing outside has confirmed it (`gauger clock trust`)"}},
 		"a fresh clock":    {Status{Clock: "set"}.clockAnswer(0), Answer{"clock", Unknown, "set: steady for less than 15 minutes, and nothing outside has confirmed it"}},
@@ -62,8 +66,8 @@ func TestTheFirstLine(t *testing.T) {
 		"NOT READING: none of 1 point is good; everything is sent":                                  {Points: []PointReading{bad}, Reached: now, Answers: []Answer{{State: Bad}}},
 		"reading all 1 point; NOT SENDING until the clock is set":                                   {Points: []PointReading{good}, Clock: "unset", Answers: []Answer{{State: Bad}}},
 		"all is well: reading all 1 point; sending, 2 records on the way":                           {Points: []PointReading{good}, Clock: "unset", Streams: two, Answers: well}, // these have their times
-		"reading all 1 point; sending, but BEHIND: 2 records waiting since 1990-05-04 03:02":        {Points: []PointReading{good}, Streams: two, Now: now, Reached: now.Add(-30 * time.Second), Oldest: time.Date(1990, 5, 4, 3, 2, 1, 0, time.UTC), Answers: []Answer{{State: Bad}}},
-		"reading all 1 point; NOT SENDING: 2 records waiting since 1990-05-04 03:02":                {Points: []PointReading{good}, Streams: two, Now: now, Oldest: time.Date(1990, 5, 4, 3, 2, 1, 0, time.UTC), Answers: []Answer{{State: Bad}}},
+		"reading all 1 point; sending, but BEHIND: 2 records waiting since 1990-05-04 03:02":        {Points: []PointReading{good}, Streams: two, Now: now, Drains: map[string]DrainStatus{ledger.Tickets: {Taken: now.Add(-30 * time.Second)}}, Oldest: time.Date(1990, 5, 4, 3, 2, 1, 0, time.UTC), Answers: []Answer{{State: Bad}}},
+		"reading all 1 point; NOT SENDING: 2 records waiting since 1990-05-04 03:02":                {Points: []PointReading{good}, Streams: two, Now: now, Reached: now, Oldest: time.Date(1990, 5, 4, 3, 2, 1, 0, time.UTC), Answers: []Answer{{State: Bad}}},
 		"reading all 1 point; NOT STORING AND NOT SENDING: the outbox cannot be opened":             {Points: []PointReading{good}, Shut: "x", Answers: []Answer{{State: Bad}}},
 		"1 problem: reading 1 of 2 points, NO GOOD LEVEL of A, B, C and 2 more; everything is sent": {Points: points, Reached: now, Answers: well, Found: []Problem{{}}, Tanks: []ledger.TankStatus{{ID: "A"}, {ID: "B"}, {ID: "C"}, {ID: "D"}, {ID: "E"}}},
 	} {
