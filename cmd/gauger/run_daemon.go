@@ -155,6 +155,9 @@ func keyNotes(siteLedger *ledger.Ledger, log zerolog.Logger) func(keys.Note) {
 			return
 		}
 		notice := collectors.Notice{Rule: n.Rule, Source: strings.TrimSpace(agent.KeySource + " " + n.Slot), Note: n.Text, Since: now}
+		if !n.Since.IsZero() {
+			notice.Since = n.Since
+		}
 		if !n.Ongoing {
 			notice.Until = now
 		}

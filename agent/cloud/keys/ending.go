@@ -132,6 +132,7 @@ type Note struct {
 	Rule    string // a name of package eventrules
 	Slot    string // primary or secondary; empty: both
 	Text    string
+	Since   time.Time // zero: now
 	Ongoing bool
 	Once    bool // an instant, no episode: nothing ends it
 }
@@ -144,6 +145,13 @@ func (r *Ring) beginEpisode(rule, slot, text string) {
 // endEpisode closes an episode, and says whether it was open.
 func (r *Ring) endEpisode(rule, slot, text string) bool {
 	return r.tell(Note{Rule: rule, Slot: slot, Text: text})
+}
+
+// endRefusal closes what was told of a refused key.
+func (r *Ring) endRefusal(slot Slot, text string) {
+	if r.endEpisode(eventrules.KeyRefused, slot.String(), text) {
+		r.endEpisode(eventrules.KeyRenewalFailed, slot.String(), text)
+	}
 }
 
 // tell says whether the note was news.
@@ -170,7 +178,8 @@ func (r *Ring) tellInheritedRefusals() {
 		refused := len(s.Entries) > 0 && s.dead()
 		r.mu.Unlock()
 		if refused {
-			r.beginEpisode(eventrules.KeyRefused, slot.String(), "the service has refused the key since before this start; it is renewed with the other one")
+			r.tell(Note{Rule: eventrules.KeyRefused, Slot: slot.String(), Since: r.refusedSince(slot), Ongoing: true,
+				Text: "the service has refused the key since before this start; it is renewed with the other one"})
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"gauger/agent/cloud/cloudtest"
 )
@@ -12,6 +13,7 @@ import (
 // A key that was refused before a restart is still refused after it, and whoever listens then has not heard of it.
 func TestARefusedKeyIsToldAgainAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		<-time.After(time.Until(earliestClock.AddDate(1, 0, 0)))
 		path := filepath.Join(t.TempDir(), "keys")
 		c := keyed(t, path, &cloudtest.Service{PrimaryKey: "another-primary", SecondaryKey: "another-secondary"})
 		if a := postTicket(t, c, "T-1"); a.Class != noKey {
@@ -21,10 +23,14 @@ func TestARefusedKeyIsToldAgainAfterARestart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := map[string]int{}
+		told, refusedAt := map[string]int{}, time.Now()
+		<-time.After(time.Hour)
 		again.Notify = func(n Note) {
 			if n.Rule == "key-refused" && n.Ongoing {
 				told[n.Slot]++
+			}
+			if n.Slot != "" && !n.Since.Equal(refusedAt) {
+				t.Errorf("%s since %s, and it was %s", n.Slot, n.Since, refusedAt)
 			}
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -72,6 +78,50 @@ func TestARefusalEndsWithTheKeyThatWorks(t *testing.T) {
 		if a := postTicket(t, c, "T-2"); a.Class != stored || open["key-refused secondary"] {
 			t.Errorf("with a renewed secondary key: %+v, told %v", a, open)
 		}
+	})
+}
+
+// Keys that were refused together, and of which one is accepted again, were refused by a service that was out of order: the other is
+// tried with the next request, and nothing is told of it any more. Where it alone was refused it stays so.
+func TestARefusalOfBothIsOverForBoth(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &cloudtest.Service{}
+		c := keyed(t, "", s)
+		open := map[string]bool{}
+		c.keys.Notify = func(n Note) { open[n.Rule+" "+n.Slot] = n.Ongoing }
+		states := func() (all string) {
+			for _, k := range c.keys.Status() {
+				all += k.State + " "
+			}
+			return all
+		}
+		refuse := func(primary, secondary bool) {
+			s.Adjust(func(s *cloudtest.Service) { s.RefusePrimary, s.RefuseSecondary = primary, secondary })
+		}
+		expect := func(what, want string, told bool) {
+			t.Helper()
+			if states() != want || open["key-refused secondary"] != told {
+				t.Errorf("%s: %s, want %s; told %v", what, states(), want, open)
+			}
+		}
+		postTicket(t, c, "T-1")
+		postTicket(t, c, "T-2")
+		expect("at first", "proven proven ", false)
+		refuse(true, true)
+		postTicket(t, c, "T-3")
+		expect("refused", "refused refused ", true)
+		refuse(false, false)
+		postTicket(t, c, "T-4")
+		expect("one is accepted", "proven untried ", false)
+		postTicket(t, c, "T-5")
+		expect("and the other", "proven proven ", false)
+		refuse(true, true)
+		postTicket(t, c, "T-6")
+		refuse(false, true)
+		postTicket(t, c, "T-7")
+		postTicket(t, c, "T-8")
+		postTicket(t, c, "T-9")
+		expect("it alone is refused", "proven refused ", true)
 	})
 }
 

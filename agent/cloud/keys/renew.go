@@ -287,7 +287,8 @@ func (r *Ring) Recover(ctx context.Context, seen uint64) bool {
 		r.tellRenewed("")
 		return true
 	}
-	r.beginEpisode(eventrules.KeyRefused, "", "no key is accepted and none could be had: "+err.Error()+"; give new keys with gauger keys set")
+	r.tell(Note{Rule: eventrules.KeyRefused, Since: r.refusedSince(Primary, Secondary), Ongoing: true,
+		Text: "no key is accepted and none could be had: " + err.Error() + "; give new keys with gauger keys set"})
 	return false
 }
 

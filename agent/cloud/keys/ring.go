@@ -238,10 +238,15 @@ func (r *Ring) Accepted(k Key, stored bool) {
 	}
 	changed = changed || len(s.Entries) < many
 	delete(r.lastTrial, string(k.Value))
+	if stored && before == refused {
+		r.doubtRefusals()
+	}
+	dead := r.state.Slots[k.slot.other()].dead()
 	r.mu.Unlock()
 	r.endEpisode(eventrules.KeyRefused, "", "a key is accepted again")
-	if slot := k.slot.String(); r.endEpisode(eventrules.KeyRefused, slot, "the key is accepted again") {
-		r.endEpisode(eventrules.KeyRenewalFailed, slot, "the key is accepted again")
+	r.endRefusal(k.slot, "the key is accepted again")
+	if !dead {
+		r.endRefusal(k.slot.other(), "it was refused together with the other key, which is accepted again")
 	}
 	if changed {
 		_ = r.save() // told by Notify: the exchange itself worked
@@ -259,7 +264,9 @@ func (r *Ring) Rejected(k Key) {
 	}
 	now := r.now()
 	e := &s.Entries[i]
-	e.Refused = now
+	if e.State != refused {
+		e.Refused = now
+	}
 	r.works = r.works && !e.everAccepted()
 	if age := r.age(e.Since, now); e.State == untried && age < candidateYouth && len(s.Entries) > 1 {
 		r.lastTrial[e.Value] = now
@@ -326,7 +333,7 @@ type Status struct {
 	Source      string    `json:"source"` // file, renewal or login
 	Since       time.Time `json:"since"`
 	Accepted    time.Time `json:"accepted,omitzero"` // when the service last accepted it, as far as this process or the file knows
-	Refused     time.Time `json:"refused,omitzero"`
+	Refused     time.Time `json:"refused,omitzero"`  // since when, or when it was last
 	Renewed     time.Time `json:"renewed,omitzero"`  // the slot's last renewal that was answered
 	Expires     time.Time `json:"expires,omitzero"`  // the slot's; nothing is decided by it
 	Assumed     bool      `json:"assumed,omitempty"` // expires is a guess: the service's text could not be read

@@ -47,6 +47,37 @@ func (s *slotState) dead() bool {
 	return !slices.ContainsFunc(s.Entries, func(e entry) bool { return e.State != refused })
 }
 
+// doubtRefusals has the keys tried again that worked once and were refused together with one that is accepted again: so it was the
+// service that refused them. The lock is held.
+func (r *Ring) doubtRefusals() {
+	for slot := range r.state.Slots {
+		entries := r.state.Slots[slot].Entries
+		for i := range entries {
+			if e := &entries[i]; e.State == refused && e.everAccepted() {
+				e.State = untried
+				delete(r.lastTrial, e.Value)
+			}
+		}
+	}
+}
+
+// refusedSince is when the last value of the slots was refused; zero where the clock of then cannot be compared with that of now.
+func (r *Ring) refusedSince(slots ...Slot) (since time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, slot := range slots {
+		for _, e := range r.state.Slots[slot].Entries {
+			if e.Refused.After(since) {
+				since = e.Refused
+			}
+		}
+	}
+	if since.Before(earliestClock) || since.After(r.now()) {
+		return time.Time{}
+	}
+	return since
+}
+
 // add puts a value first. One that the slot has already keeps what it has proven, but is no longer refused.
 func (s *slotState) add(value Secret, source string, now time.Time) {
 	if i := s.find(value); i >= 0 {
