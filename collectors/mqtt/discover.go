@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -218,6 +219,9 @@ func (c *committer) watchLink(ctx context.Context, state linkState, now time.Tim
 			notice.Note = fmt.Sprintf("broker %s is back", state.broker)
 			c.notices.add(notice)
 			c.commLossSince = time.Time{}
+			silent := slices.DeleteFunc(c.points.readable(), func(p *point) bool { return !p.lostWithBroker })
+			c.blame(ctx, silent, errors.New("the broker is back, and nothing has come of it since"), now)
+			c.heardSinceBad = c.heardSinceBad || len(silent) > 0 // so that another absence is said again
 		}
 		return
 	}
@@ -242,7 +246,11 @@ func (c *committer) watchLink(ctx context.Context, state linkState, now time.Tim
 		c.notices.add(notice)
 	}
 	if c.heardSinceBad {
-		c.delivery.deliverBad(ctx, c.points.readable(), c.away(state.err), now)
+		lost := c.points.readable()
+		c.blame(ctx, lost, c.away(state.err), now)
+		for _, p := range lost {
+			p.lostWithBroker = true
+		}
 		c.heardSinceBad = false
 	}
 }
@@ -289,7 +297,7 @@ func (c *committer) watchTopic(ctx context.Context, broker string, t episode, ba
 			deaf = append(deaf, p)
 		}
 	}
-	c.delivery.deliverBad(ctx, deaf, fmt.Errorf("broker %s refused the topic %s", broker, t.subject), now)
+	c.blame(ctx, deaf, fmt.Errorf("broker %s refused the topic %s", broker, t.subject), now)
 }
 
 // watchSilence makes points Bad that have not been heard for too long while the broker was there.
@@ -315,6 +323,6 @@ func (c *committer) watchSilence(ctx context.Context, up, now time.Time) {
 			p.silence.since = last
 			c.notices.add(collectors.Notice{Rule: eventrules.Silent, Source: string(p.name), Since: last, Note: fmt.Sprintf("topic %s: %v", p.Topic, err)})
 		}
-		c.delivery.deliverBad(ctx, []*point{p}, err, now)
+		c.blame(ctx, []*point{p}, err, now)
 	}
 }

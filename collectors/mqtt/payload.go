@@ -316,6 +316,7 @@ func (p *point) accept(o *outcome, a arrival) bool {
 	if r.Quality == collectors.Good && !o.deviceTime && (a.waited || a.Retained()) {
 		r.Quality, r.AgeUnknown, r.Err = collectors.Uncertain, true, ageUnknown[a.Retained()]
 	}
+	p.lostWithBroker = false
 	return true
 }
 

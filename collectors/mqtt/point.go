@@ -40,6 +40,8 @@ type point struct {
 	silence     silenceEpisode // the silences that were announced
 	missed      missedValue    // the messages without its value
 
+	lostWithBroker bool // its last reading says that the broker is away
+
 	lastSample deviceSample // by the device's time
 	clockFault clockFault   // of the device's time
 }

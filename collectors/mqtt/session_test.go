@@ -169,7 +169,16 @@ func TestALongAbsenceIsOneEpisode(t *testing.T) {
 			t.Errorf("%d readings; expected one good and two bad", n)
 		}
 		b.up(t)
-		later(longestPause + steady + time.Second)
+		for end := time.Now().Add(longestPause + steady); time.Now().Before(end); later(2 * time.Second) {
+			b.publish(t, "field/tk2", "6")
+		}
+		for point, why := range map[string]string{"radio/field-tk1": "the broker is back, and nothing has come of it since", "radio/field-tk2": "<nil>"} {
+			all := h.all(point)
+			after := slices.IndexFunc(all, func(r collectors.Reading) bool { return r.Quality == collectors.Bad }) + 1 // the absence
+			if got := all[after:]; len(got) == 0 || fmt.Sprint(got[0].Err) != why {
+				t.Errorf("after its return %s is %v", point, got)
+			}
+		}
 		closed := h.noticed("comm-loss")
 		if len(closed) != 2 || !closed[1].Since.Equal(begin) || closed[1].Until.Before(begin.Add(8*time.Hour)) {
 			t.Errorf("closed: %+v", closed)
