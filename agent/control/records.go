@@ -199,6 +199,7 @@ type Entry struct {
 	Reason  string          `json:"reason,omitempty"` // the service's words, or a person's, who has dropped it or seen it at the service
 	Unclear *UnclearSends   `json:"unclear,omitempty"`
 	Waits   string          `json:"waits,omitempty"` // why it has not left, in a sentence
+	Says    string          `json:"says,omitempty"`  // the load, values or words that it has, of one that has not left
 	Body    json.RawMessage `json:"body,omitempty"`
 	Raw     []byte          `json:"raw,omitempty"`     // of a record that cannot be read
 	Request *ServiceRequest `json:"request,omitempty"` // that takes it to the service; only where one record is shown

@@ -263,6 +263,9 @@ func (d *Server) withReason(e outbox.Entry) Entry {
 // as its bytes are still here. Of a delivered ticket the book has them.
 func (d *Server) view(e outbox.Entry, whole bool) (Entry, error) {
 	out := d.withReason(e)
+	if e.State == outbox.Waiting || e.State == outbox.Dead {
+		out.Says = d.says(out)
+	}
 	if !whole {
 		return out, nil
 	}

@@ -3,6 +3,7 @@ package ledger
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"gauger/agent/tank"
@@ -37,6 +38,18 @@ func (b *TicketRecord) Off() bool { return b.Rejected != "" || b.Voided != "" }
 
 // Name is the ticket's number, or what it is called until that is fixed.
 func (b *TicketRecord) Name() string { return cmp.Or(b.Number, b.Handle) }
+
+// GaugesText is how far the level fell, as a gauger writes it; empty where a version did not keep it.
+func (b *TicketRecord) GaugesText() string {
+	gauges := b.Gauged
+	if b.Load != nil {
+		gauges = []float64{b.Load.Open, b.Load.Close}
+	}
+	if len(gauges) != 2 {
+		return ""
+	}
+	return fmt.Sprintf("from %s to %s", tank.Length(gauges[0]).Gauge(), tank.Length(gauges[1]).Gauge())
+}
 
 // HoldOrder is a person's word that a held ticket must not leave yet.
 type HoldOrder struct {

@@ -171,6 +171,12 @@ func recordText(e control.Entry) string {
 	if e.Address != "" {
 		what += " for " + e.Address
 	}
+	if e.Says != "" {
+		what += ": " + e.Says
+	}
+	if _, raw, _, unreadable := e.Message(); unreadable && e.Body != nil {
+		what += fmt.Sprintf(": %.60q", raw)
+	}
 	return what
 }
 
