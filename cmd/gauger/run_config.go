@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -137,12 +138,26 @@ func configOnDisk(path string, v *revision, book *apply.Book, failure func(hash 
 		case failure(now.hash) != "":
 			text = path + " is not at work: " + failure(now.hash)
 		case bad != nil:
-			text = path + " is good again, and the last good one is still at work: `systemctl reload gauger` takes it"
+			text = path + " is good again, and the last good one is still at work: " + takenBy(path, v.cfg, now.cfg)
 		default:
-			text = path + " was changed and is not at work: `systemctl reload gauger` takes it"
+			text = path + " was changed and is not at work: " + takenBy(path, v.cfg, now.cfg)
 		}
 		return text
 	}
+}
+
+// takenBy is the command that takes a changed file. New offsets step the levels: without a word that this is meant the watch goes back.
+func takenBy(path string, old, now *config.Config) string {
+	var stepping []string
+	for _, t := range now.Tanks {
+		if slices.ContainsFunc(old.Tanks, func(o config.Tank) bool { return o.ID == t.ID && o.Offset != t.Offset }) {
+			stepping = append(stepping, t.ID)
+		}
+	}
+	if len(stepping) == 0 {
+		return "`systemctl reload gauger` takes it"
+	}
+	return fmt.Sprintf("`sudo gauger apply --steps %s %s` takes it, with the new offsets", strings.Join(stepping, ","), path)
 }
 
 // configDoubts of a configuration that is at work all the same: values that only `check` refuses, and that
