@@ -49,10 +49,10 @@ func (o *readOptions) run(ctx context.Context, c *call, args []string) error {
 		}
 		out := newReadings(c.out, c, h)
 		if o.trace {
-			fmt.Fprintf(c.err, "gauger is running; these are its frames and readings%s\n", traceSpan(o.watch, o.wait))
+			fmt.Fprintf(c.err, "gauger is running; these are its frames and readings%s\n", traceSpan(o.watch, o.wait)+otherAtWork(ctx, c, daemon))
 			return out.tracedFromDaemon(ctx, &modbusAccess{daemon: daemon}, args, newTracer(c, out), o.watch, o.wait)
 		}
-		fmt.Fprintln(c.err, "gauger is running; these are its readings")
+		fmt.Fprintln(c.err, "gauger is running; these are its readings"+otherAtWork(ctx, c, daemon))
 		return out.fromDaemon(ctx, daemon, args, o.watch)
 	}
 	if !errors.Is(err, console.ErrNoDaemon) {
@@ -72,6 +72,20 @@ func (o *readOptions) run(ctx context.Context, c *call, args []string) error {
 		defer lines.Trace(newTracer(c, out).printFrame)()
 	}
 	return out.fromDevices(ctx, onlyPoints(cfg, args), lines, o.watch, o.wait)
+}
+
+// otherAtWork says that the running gauger is at work with another configuration than the one that is named; empty: it is the same, or
+// that cannot be told.
+func otherAtWork(ctx context.Context, c *call, daemon *console.Client) string {
+	v, err := loadRevision(c.config)
+	if err != nil {
+		return ""
+	}
+	var plan applyPlan
+	if err := daemon.Call(ctx, "apply.plan", applyOrder{Text: v.text, URL: c.config}, &plan); err != nil || plan.Same {
+		return ""
+	}
+	return fmt.Sprintf(", by the configuration at work. That of %s is another: `gauger apply --dry-run %[1]s` says what differs", c.config)
 }
 
 // onlyPoints leaves only the named points in the configuration; none means all.
