@@ -12,6 +12,7 @@ const (
 	atomLong    = 1200.0     // s of rest next to a load in which a saturated sensor shows
 	atomFew     = 10         // samples that tell
 	atomMany    = 24.0       // of a sensor that is read seldom
+	atomRough   = 0.5        // a step in standard deviations of the noise of a float that does not stick
 	atomReturns = 3          // times that they come back to it
 	atomBeyond  = 6.0        // samples that would lie beyond the end of a sensor's range, by how they lie on this side of it
 	seldomRead  = 120.0      // s between readings, one of which may be on its way
@@ -70,9 +71,9 @@ func saturated(sensor string, b, other []sample, side float64) bool {
 	if 2*opposite > at { // noise that ends so on both sides is not cut off on one
 		return false
 	}
-	n, wide := float64(len(v)), math.Inf(1)
-	if sensor != "float" { // which sticks
-		wide = stepInNoise(other, step)
+	n, wide := float64(len(v)), stepInNoise(other, step)
+	if sensor == "float" && (at < n || wide > atomRough) { // which sticks
+		wide = math.Inf(1)
 	}
 	near := quantile(at / n)
 	if far >= 2 && returns >= atomReturns {

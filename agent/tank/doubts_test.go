@@ -119,7 +119,9 @@ func TestAHatchOfATightTankIsNoOil(t *testing.T) {
 	for _, c := range []struct{ by, took float64 }{{6, 1}, {10, 45}} { // in, s
 		r := newRig(t, tanktest.Well{Level0: 170, Moves: []tanktest.Move{{From: start, Bbl: 150, Rate: 5}}})
 		r.site.tanks[0].Sensor, r.every = "hydrostatic", 20
-		r.sensor = func(_ int, s, v float64) (float64, bool) { return v - c.by*stats.Clamp((s-start+420)/c.took, 0, 1), true }
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			return v - c.by*stats.Clamp((s-start+420)/c.took, 0, 1), true
+		}
 		r.run(0, 7*tanktest.Hour)
 		if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-150) > 1 || len(r.loads[0].Remarks) != 1 {
 			t.Errorf("%v in within %v s: %+v", c.by, c.took, r.loads)

@@ -23,8 +23,6 @@ const (
 	handledShare = 0.2        // share of a fall that it began above where the level had been, at least
 	alikeLong    = 150.0      // s for which a value stands at rest, and no truck comes, pumps and goes
 	twiceAlike   = 2          // readings in a row that are the same by chance
-	pumpedEdge   = 0.05       // share of a fall at either end in which readings are not under way
-	pumpedFew    = 4          // samples under way that show a pump
 	pumpedLeast  = 180.0      // s
 	pumpedBack   = 0.15       // share of its fall that the level may rise meanwhile
 	quietTimes   = 3.0        // times the scatter before a draw
