@@ -120,12 +120,18 @@ func (ts *tankState) unrest(t *Tank, d draw, now float64) bool {
 	return ts.faults.jumpedAt > d.start-jumpLately && ts.faults.jumpedAt < d.end && now < d.end+2*wait && !pumped(ts, t, d, 1)
 }
 
-// frozenAtEnd says that the value stands still since the end of a draw as this sensor never
-// does, so that the end may be the sensor's and not the truck's. Where it stood as still before the draw nothing flows in.
+// frozenAtEnd says that the value stands still since the end of a draw as this sensor never does, so that the end may be the sensor's
+// and not the truck's; it is waited for.
 func (ts *tankState) frozenAtEnd(t *Tank, d draw, now float64) bool {
+	return ts.standsSince(d) && now-ts.heldSince < t.Loads.Stuck.Seconds()
+}
+
+// standsSince says that the value stands since the end of a draw and does not move as this sensor's do. Where it stood as still before the
+// draw nothing flows in.
+func (ts *tankState) standsSince(d draw) bool {
 	age := ts.last.t - ts.heldSince
 	if before := values(between(ts.levels.recent, d.start-frozenLeast, d.start-nodeEvery)); len(before) > stepFew && slices.Min(before) == slices.Max(before) {
 		return false
 	}
-	return d.step < coarseLeast && ts.heldSince <= d.end+120 && ts.interval.changes >= 8 && age > 20*ts.interval.held && age > frozenLeast && now-ts.heldSince < t.Loads.Stuck.Seconds()
+	return d.step < coarseLeast && ts.heldSince <= d.end+120 && ts.interval.changes >= 8 && age > 20*ts.interval.held && age > frozenLeast
 }

@@ -119,6 +119,9 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 	}
 	d.doubts = append(d.doubts, readingsDoubt(ts, &u.site.tanks[i], d, now)...)
 	d.doubts = append(d.doubts, u.standsDead(i, ts, &d, now)...)
+	if stood := stoodBehind(ts, &u.site.tanks[i], d); stood > 0 {
+		d.doubts = append(d.doubts, fmt.Sprintf("value stood still at its closing for %s: a sensor that hung, its blind zone, or a float at its stop", spanText(stood)))
+	}
 	l := u.makeLoad(i, ts, d)
 	u.addEvidence(i, ts, d, now, &l)
 	ts.reports.keep(l, d)

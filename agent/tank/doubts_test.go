@@ -49,6 +49,9 @@ func TestSaturatedGaugeAsksForReview(t *testing.T) {
 	stands.sensor = func(i int, s, v float64) (float64, bool) { return inHundredths(math.Max(noisy(i, s, v), end+25)) }
 	stands.run(0, 12*tanktest.Hour)
 	asksFor(t, stands.loads[0], "saturated at the closing")
+	asksFor(t, stands.loads[0], "value stood still at its closing for 6")
+	free := aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) { return inHundredths(math.Max(noisy(i, s, v), end+8)) }, 60).loads[0]
+	asksFor(t, free, "value stood still at its closing for 3") // half an hour until the well lifts the level above it
 
 	// What ends alike on both sides is no noise that is cut off: a ripple of few values, and a swell, which is longest at its ends.
 	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) { return v + 0.02*float64(i%5-2), true }, 0).loads[0], "")
