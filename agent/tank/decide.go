@@ -119,8 +119,8 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 	}
 	d.doubts = append(d.doubts, readingsDoubt(ts, &u.site.tanks[i], d, now)...)
 	d.doubts = append(d.doubts, u.standsDead(i, ts, &d, now)...)
-	if stood := stoodBehind(ts, &u.site.tanks[i], d); stood > 0 {
-		d.doubts = append(d.doubts, fmt.Sprintf("value stood still at its closing for %s: a sensor that hung, its blind zone, or a float at its stop", spanText(stood)))
+	if where, long := stoodStill(ts, &u.site.tanks[i], d); long > 0 {
+		d.doubts = append(d.doubts, fmt.Sprintf("value stood still at its %s for %s: a sensor that hung, its blind zone, or a float at its stop", where, spanText(long)))
 	}
 	l := u.makeLoad(i, ts, d)
 	u.addEvidence(i, ts, d, now, &l)

@@ -53,6 +53,8 @@ func TestSaturatedGaugeAsksForReview(t *testing.T) {
 	free := aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) { return inHundredths(math.Max(noisy(i, s, v), end+8)) }, 60).loads[0]
 	asksFor(t, free, "value stood still at its closing for 3") // half an hour until the well lifts the level above it
 
+	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) { return inHundredths(math.Min(noisy(i, s, v), 172)) }, 60).loads[0], "value stood still at its opening for 2.4 h")
+
 	// What ends alike on both sides is no noise that is cut off: a ripple of few values, and a swell, which is longest at its ends.
 	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) { return v + 0.02*float64(i%5-2), true }, 0).loads[0], "")
 	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) {

@@ -90,17 +90,20 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	return ""
 }
 
-// stoodBehind is for how long the value stood still from the end of a draw on, as this sensor never does, until it came free or it
-// was waited for no more, in seconds; 0 where it did not.
-func stoodBehind(ts *tankState, t *Tank, d draw) float64 {
+// stoodStill is where and for how long a value stood still next to a draw, as this sensor never does, until it came free or was waited
+// for no more, in seconds; 0 where it did not.
+func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64) {
 	free := ts.faults.unfrozeAt
+	before := between(ts.levels.recent, d.start-undoneLong, math.Nextafter(free, 0))
 	switch after := between(ts.levels.recent, d.end+120, d.next); {
 	case ts.standsSince(d) && ts.last.t-ts.heldSince >= t.Loads.Stuck.Seconds():
-		return ts.last.t - d.end
+		return "closing", ts.last.t - d.end
 	case free > d.end+hungLeast && free < d.next && firstTime(after, free) >= free:
-		return free - d.end
+		return "closing", free - d.end
+	case free > d.start && free < d.end && lastTime(before, free) < math.Min(free, d.start)-hungLeast:
+		return "opening", free - lastTime(before, free)
 	}
-	return 0
+	return "", 0
 }
 
 // stoodSince says that the value stood still at the closing of the load before, minutes at least, until this draw.
