@@ -100,7 +100,7 @@ func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64) {
 		return "closing", ts.last.t - d.end
 	case free > d.end+hungLeast && free < d.next && firstTime(after, free) >= free:
 		return "closing", free - d.end
-	case free > d.start && free < d.end && lastTime(before, free) < math.Min(free, d.start)-hungLeast:
+	case free > d.start-hungLeast && free < d.end && lastTime(before, free) < math.Min(free, d.start)-hungLeast:
 		return "opening", free - lastTime(before, free)
 	}
 	return "", 0
