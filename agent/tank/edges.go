@@ -7,17 +7,20 @@ import (
 )
 
 const (
-	edgeMost    = 1.0    // in about a gauge that are left out at most, for slosh and a pump's slow start
-	restNear    = 120.0  // s of rest next to a fall that place it roughly
-	rampClear   = 20.0   // s before the crossing that a pump's slow start may reach
-	openTries   = 4      // times that an opening is looked for, each time with a better start
-	plateauLong = 2700.0 // s behind a draw in which a plateau is looked for
-	settleShort = 15.0   // s after the end before a sample counts at all
-	vapourFade  = 150.0  // s in which the dip of a hydrostatic sensor fades by e
-	vapourLong  = 900.0  // s of rest in which the dip is fitted
-	vapourMost  = 4.0    // in
-	vapourUsual = 0.75   // in, give or take as much
-	evenQuick   = 60.0   // s in which an equaliser may make a difference e times less
+	edgeMost    = 1.0      // in about a gauge that are left out at most, for slosh and a pump's slow start
+	restNear    = 120.0    // s of rest next to a fall that place it roughly
+	rampClear   = 20.0     // s before the crossing that a pump's slow start may reach
+	openTries   = 4        // times that an opening is looked for, each time with a better start
+	plateauLong = 2700.0   // s behind a draw in which a plateau is looked for
+	settleShort = 15.0     // s after the end before a sample counts at all
+	vapourFade  = 150.0    // s in which the dip of a hydrostatic sensor fades by e
+	vapourLong  = 900.0    // s of rest in which the dip is fitted
+	vapourMost  = 4.0      // in
+	vapourUsual = 0.75     // in, give or take as much
+	refillSeen  = 120.0    // s of a rise that tell it from a dip that fades
+	refillRate  = 0.5 / 60 // in/s
+	refillSure  = 4.0      // standard errors
+	evenQuick   = 60.0     // s in which an equaliser may make a difference e times less
 	evenSlow    = 2400.0
 	evenLongest = 3 * 3600.0 // s after a draw in which an equaliser does its work
 	evenBbl     = 0.1        // bbl; when less is to come the work is done
@@ -231,7 +234,7 @@ func (ts *tankState) evening(d *draw, b []sample) evening {
 // space too. It is Kalman's filter for the two; what few samples cannot tell is taken to be
 // as usual.
 func (r resting) withoutDip(inflow float64) gauge {
-	b := r.samples[:searchTime(r.samples, r.at+vapourLong)]
+	b := r.untilRefilled(r.samples[:searchTime(r.samples, r.at+vapourLong)])
 	last := b[len(b)-1]
 	level, at, dip := float64(last.v), last.t, vapourUsual
 	ll, ld, dd := stats.Square(vapourMost), 0.0, stats.Square(vapourUsual) // variances, and what they share
@@ -251,6 +254,20 @@ func (r resting) withoutDip(inflow float64) gauge {
 	}
 	g.err = math.Sqrt(ll + r.inflow.variance*math.Max(g.away, edgeUnsure))
 	return g
+}
+
+// untilRefilled are the samples behind a draw until oil comes in beside the well's: the level rises clearly faster than in the minutes
+// before, where a dip's rise ever slows down.
+func (r resting) untilRefilled(b []sample) []sample {
+	for k := stepFew; k < len(b); k++ {
+		before, ok1 := fit(between(b, b[k].t-refillSeen, b[k].t))
+		behind, ok2 := fit(between(b, b[k].t, b[k].t+refillSeen))
+		few := math.Sqrt(math.Max(1, float64(searchTime(b, b[k].t+refillSeen)-k)))
+		if rough := refillSure * r.sigma / (few * refillSeen / 3); ok1 && ok2 && behind.slope-math.Max(before.slope, 0) > refillRate+rough {
+			return b[:k]
+		}
+	}
+	return b
 }
 
 // withDeadband is a gauge of a sensor that reports by exception, for what it said while the level

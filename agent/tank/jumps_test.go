@@ -150,6 +150,26 @@ func TestTheRestOfALoadThatHung(t *testing.T) {
 	}
 }
 
+// Five minutes behind a load the tank is filled from its neighbour, and a pressure sensor's dip has hardly faded: what is poured in is no
+// rest, and none of the closing.
+func TestAPressureSensorsClosingBeforeARefill(t *testing.T) {
+	for _, rate := range []float64{1.5, 6} {
+		refill := tanktest.Move{From: aLoad.End() + 330, Bbl: -60, Rate: rate}
+		r := newRig(t, tanktest.Well{Level0: 170, Moves: []tanktest.Move{aLoad, refill}})
+		r.site.tanks[0].Sensor, r.every = "hydrostatic", 20
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if s > aLoad.From {
+				v -= 0.6 * math.Exp(-math.Max(0, s-aLoad.End())/150)
+			}
+			return tanktest.Radar(i, s, v), true
+		}
+		r.run(0, 8*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-aLoad.Bbl) > 1 {
+			t.Errorf("refilled at %v bbl a minute: %+v", rate, r.loads)
+		}
+	}
+}
+
 // A neighbour that nobody gauges fills a hauled tank up to seven eighths of what was taken: that is no circulation, and a person says so.
 func TestALoadThatIsMostlyRefilled(t *testing.T) {
 	refill := tanktest.Move{From: aLoad.End() + 800, Bbl: -0.86 * aLoad.Bbl, Rate: 6.5}
