@@ -201,7 +201,7 @@ var pumps = []float64{1, 1.25, 1.5, 2}
 // not as under any pump: it is fitted as each of them from every instant at which it may have begun.
 func decays(ts *tankState, d draw) bool {
 	b := between(ts.levels.recent, d.start, math.Max(d.end, math.Min(ts.last.t, d.next)))
-	if len(b) < pumpedFew {
+	if len(b) < pumpedFew || d.parts > 1 { // what stops and goes on is a pump
 		return false
 	}
 	top, low := d.opening.level, d.closing.level

@@ -376,3 +376,18 @@ func TestAJumpAmongJumpsIsNoNewSpan(t *testing.T) {
 	r.run(0, 8*tanktest.Hour)
 	r.matches(0, 0)
 }
+
+// A truck unloads into the tank, and hours later another takes as much, stops three times and goes on with ever less: seen as a whole that
+// looks as what decays to where it was, and it is a pump that stops.
+func TestALoadOfEverSmallerPartsBehindAnUnloadingTruck(t *testing.T) {
+	at := 4.0 * tanktest.Hour
+	moves := []tanktest.Move{{From: at - 2.7*tanktest.Hour, Bbl: -137, Rate: 5}}
+	for _, bbl := range []float64{82, 18, 19, 18} {
+		part := tanktest.Move{From: at, Bbl: bbl, Rate: 6.6}
+		moves, at = append(moves, part), part.End()+360
+	}
+	w := tanktest.Well{Level0: 90, Inflow: 60, Moves: moves}
+	r := newRig(t, w)
+	r.run(0, 9*tanktest.Hour)
+	r.matches(0.1, 30, labelOf(w, moves[1], moves[len(moves)-1]))
+}
