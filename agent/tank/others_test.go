@@ -97,6 +97,24 @@ func TestLessThanLeftArrivingAsks(t *testing.T) {
 	}
 }
 
+// A level that stood still for hours before a load hid how it began, and the neighbour made as much oil in those hours: that is no transfer.
+func TestWhatANeighbourMadeWhileThisOneStoodIsNoTransfer(t *testing.T) {
+	at := 8 * tanktest.Hour
+	load := tanktest.Move{From: at, Bbl: 150, Rate: 5}
+	r := newRig(t, tanktest.Well{Level0: 200, Inflow: 60, Moves: []tanktest.Move{load}}, tanktest.Well{Level0: 60, Moves: []tanktest.Move{{From: 3.5 * tanktest.Hour, Bbl: -130, Rate: 0.4}}})
+	r.sensor = func(i int, s, v float64) (float64, bool) {
+		v = tanktest.Radar(i, s, v)
+		if i == 0 {
+			v = math.Min(v, 204)
+		}
+		return math.Round(100*v) / 100, true
+	}
+	r.run(0, 12*tanktest.Hour)
+	if len(r.loads) != 1 || len(r.loads[0].Review) == 0 {
+		t.Errorf("loads %+v, events %+v, verdicts %+v", r.loads, r.events, r.verdicts)
+	}
+}
+
 // Two loads at once, and a tank that fills beside a load, are no transfer.
 func TestLoadBesideAFillIsALoad(t *testing.T) {
 	fill := tanktest.Move{From: aLoad.From - tanktest.Hour, Bbl: -60, Rate: 1}

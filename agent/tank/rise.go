@@ -51,26 +51,35 @@ func (l *levels) roseBefore(at, long float64) float64 {
 // othersRose is the tank that rose most in a time in which this one fell, and the barrels that
 // all others rose beyond their own inflow.
 func (s siteTanks) othersRose(i int, from, to float64) (name string, bbl float64) {
+	return s.othersRoseBy(i, func(ts *tankState, t *Tank) float64 { return ts.rise(t, from, to) })
+}
+
+// othersRoseOver is the tank that rose most over a draw, and the barrels that all others rose: from before it to after it, and from
+// before a gap that hid its ends to behind it where that hid the other tank too.
+func (s siteTanks) othersRoseOver(i int, d draw) (name string, bbl float64) {
+	from, to := d.start-30, d.end+150
+	return s.othersRoseBy(i, func(ts *tankState, t *Tank) float64 {
+		if rose, ok := ts.riseKnown(t, from, to, 4*ts.interval.usual); ok {
+			return rose
+		}
+		return ts.rise(t, from-d.opening.away, to+d.closing.away)
+	})
+}
+
+func (s siteTanks) othersRoseBy(i int, rise func(*tankState, *Tank) float64) (name string, bbl float64) {
 	best := 0.0
 	for j := range s.site.tanks {
 		o := &s.site.tanks[j]
 		if j == i || o.Group != "" && o.Group == s.site.tanks[i].Group {
 			continue
 		}
-		other := s.st.tanks[j]
-		rose := other.rise(o, from, to)
+		rose := rise(s.st.tanks[j], o)
 		if rose > best {
 			best, name = rose, o.ID
 		}
 		bbl += math.Max(0, rose)
 	}
 	return name, bbl
-}
-
-// othersRoseOver is the tank that rose most over a draw, and the barrels that all others rose: from
-// before it to after it, also where a gap hid its ends.
-func (s siteTanks) othersRoseOver(i int, d draw) (name string, bbl float64) {
-	return s.othersRose(i, d.start-30-d.opening.away, d.end+150+d.closing.away)
 }
 
 // othersGaveBack says that what came back came out of other tanks of the site, so that it does not undo the draw.
