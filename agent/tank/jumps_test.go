@@ -220,3 +220,24 @@ func TestAStepOfATruckload(t *testing.T) {
 		}
 	}
 }
+
+// Somebody steps the loop through its quarters, three minutes each. One of them is near enough to be believed, and nobody saw the level come
+// there or go: it is where it was.
+func TestALoopTestOfWhichOneStepIsBelievedIsNoLoad(t *testing.T) {
+	for _, steps := range [][]float64{{192, 144, 96, 48, 0}, {0, 48, 96, 144, 192}} {
+		for _, level := range []float64{67.2, 30, 120} {
+			at := 4.0 * tanktest.Hour
+			r := newRig(t, tanktest.Well{Level0: level, Inflow: 20})
+			r.sensor = func(i int, s, v float64) (float64, bool) {
+				if k := int((s - at) / 180); s >= at && k < len(steps) {
+					return steps[k], true
+				}
+				return tanktest.Radar(i, s, v), true
+			}
+			r.run(0, 8*tanktest.Hour)
+			if len(r.loads) != 0 {
+				t.Errorf("steps %v at %v in: %+v", steps, level, r.loads)
+			}
+		}
+	}
+}

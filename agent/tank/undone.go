@@ -14,6 +14,7 @@ const (
 	undoneJunk   = 3 * 3600.0 // s before it in which a sensor that jumps may have begun to
 	quickTimes   = 2.0        // the same of a fall that is a load all the same, in doubt, where its readings show it on its way
 	leapNoise    = 4.0        // times its scatter that a level steps by itself
+	backExact    = 0.3        // in, the same where it has to be there exactly
 	backNoise    = 3.0        // times the noise by which a level that is back where it was may lie off
 	leapMost     = 0.8        // share of a fall in leaps, above which it was no pump's
 	leapSome     = 0.3        // the same, above which a person should look
@@ -83,6 +84,8 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	switch {
 	case l.jumped && (!seen || handled(ts, t, *d)):
 		return was
+	case d.samples == 0 && l.exact && d.start-l.since < undoneFine && steppedUp(ts, l.since, d.start) >= leapMost*fall:
+		return was + ", and nobody saw it come or go"
 	case !l.jumped && (decays(ts, *d) || l.bulge && atOnce >= explainedShare*fall): // else it may have been oil that came, and a truck
 		return was
 	}
@@ -121,6 +124,7 @@ type lift struct {
 	since  float64 // when the level was where it is after the draw
 	jumped bool    // it jumped since
 	bulge  bool    // it rested then, rose faster than before and than after the draw
+	exact  bool    // it is back there within the noise
 }
 
 // lifted is when, before a draw, the level was where it is after it, but for what the well made. Where it did not jump since, it was
@@ -159,7 +163,8 @@ func (u *update) lifted(i int, ts *tankState, d draw) (l lift, ok bool) {
 			if u.othersLost(i, r.t, a.t) >= explainedShare*fall*per {
 				continue
 			}
-			if foot := (lift{r.t, jumped, bulged(ts, d, r)}); !ok || foot.bulge && !jumped { // what it rose from, and not where it came by
+			exact := math.Abs(a.v-r.v-made/2) <= made/2+math.Max(backExact, backNoise*ts.noise.perSample())
+			if foot := (lift{r.t, jumped, bulged(ts, d, r), exact}); !ok || foot.bulge && !jumped || exact && !l.exact { // what it rose from, and not where it came by
 				l, ok = foot, true
 			}
 			if l.jumped || l.bulge {
@@ -237,6 +242,16 @@ func (l *levels) before(at float64) (out []point) {
 		out = append(out, point{l.history[k].t, float64(l.history[k].v)})
 	}
 	return out
+}
+
+// steppedUp are the inches of the highest step up from one reading to the next between two times, however long nothing was read or
+// believed between them.
+func steppedUp(ts *tankState, from, to float64) (inches float64) {
+	b := between(ts.levels.recent, from-nodeEvery, to+nodeEvery)
+	for k := 1; k < len(b); k++ {
+		inches = math.Max(inches, float64(b[k].v-b[k-1].v))
+	}
+	return inches
 }
 
 // leapt says that between two times the level rose by so many inches faster than oil does.
