@@ -297,10 +297,11 @@ func startAfterHatch(ts *tankState, t *Tank, d *draw) float64 {
 			at--
 		}
 		step, took, since := d.opening.level-low, b[k].t-b[at].t, b[k].t
+		made := d.inflowBefore / 2 * (rest[len(rest)-1].t - since)
 		if step > hatchMost {
 			return 0
 		}
-		if step < math.Max(hatchLeast, 3*slack) || took > 2*quick || math.Abs(float64(rest[len(rest)-1].v)-low) > slack || math.Abs(float64(b[k].v)-low) > slack {
+		if step < math.Max(hatchLeast, 3*slack) || took > 2*quick || math.Abs(float64(rest[len(rest)-1].v)-low-made) > slack || math.Abs(float64(b[k].v)-low+made) > slack {
 			continue
 		}
 		for k += len(rest); k < len(b) && float64(b[k].v) > low-slack; k++ {
@@ -308,8 +309,7 @@ func startAfterHatch(ts *tankState, t *Tank, d *draw) float64 {
 				low, step = d.opening.level, 0
 			}
 		}
-		pump := (low - d.closing.level) / (d.end - b[k-1].t)
-		if (step > hatchUsual || took > quick) && step < stepPump*pump*took {
+		if pump := (low - d.closing.level) / (d.end - b[k-1].t); (step > hatchUsual || took > quick) && step < pump*took {
 			return 0
 		}
 		ts.moveStart(t, d, since, b[k-1].t)
