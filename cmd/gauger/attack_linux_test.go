@@ -20,6 +20,7 @@ import (
 	"gauger/agent/cloud"
 	"gauger/agent/console"
 	"gauger/agent/control"
+	"gauger/collectors/addresstest"
 )
 
 // Bounds of the unit (systemd/gauger.service) that an attack must leave whole.
@@ -42,7 +43,7 @@ type attacked struct {
 
 func newAttacked(t *testing.T) *attacked {
 	t.Helper()
-	a := &attacked{t: t, site: newShutSite(t), share: freeAddress(t), n: 300}
+	a := &attacked{t: t, site: newShutSite(t), share: addresstest.New(t), n: 300}
 	if n, err := strconv.Atoi(os.Getenv("ATTACK")); err == nil {
 		a.n = n
 	}

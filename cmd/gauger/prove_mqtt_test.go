@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"gauger/agent/cloud/cloudtest"
+	"gauger/collectors/addresstest"
 	stretches "gauger/deploy/proof"
 )
 
@@ -94,7 +95,7 @@ func newMQTTProof(t *testing.T, way mqttWay) *mqttProof {
 	t.Setenv("GAUGER_PRIMARY_KEY", primaryKey)
 	t.Setenv("GAUGER_SECONDARY_KEY", secondaryKey)
 	p.prepare(way)
-	plain, guarded := freeAddress(t), freeAddress(t)
+	plain, guarded := addresstest.New(t), addresstest.New(t)
 	_, plainPort, _ := net.SplitHostPort(plain)
 	_, guardedPort, _ := net.SplitHostPort(guarded)
 	in := strings.NewReplacer("DIR", p.dir, "ACCESS", way.access, "SERVICE", p.service.address, "STORE", filepath.Join(p.dir, "store"),

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"gauger/agent/cloud/cloudtest"
+	"gauger/collectors/addresstest"
 )
 
 // The parts of the road: each is a process of its own, or what stands behind a socket.
@@ -89,17 +90,6 @@ func (p *process) stop(s syscall.Signal) {
 	<-p.ended
 }
 
-// freeAddress is a loopback address that nobody uses.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 func listens(address string) bool {
 	c, err := net.Dial("tcp", address)
 	if err != nil {
@@ -112,7 +102,7 @@ func listens(address string) bool {
 // newBroker starts a Mosquitto that keeps what comes while its reader is away.
 func newBroker(t *testing.T) (address string, broker *process) {
 	t.Helper()
-	address = freeAddress(t)
+	address = addresstest.New(t)
 	_, port, _ := net.SplitHostPort(address)
 	file := filepath.Join(t.TempDir(), "mosquitto.conf")
 	text := fmt.Sprintf("listener %s 127.0.0.1\nallow_anonymous true\nmax_queued_messages 0\nlog_type subscribe\nlog_type error\nlog_type warning\nlog_dest stderr\n", port)
@@ -174,7 +164,7 @@ type office struct {
 
 func newOffice(t *testing.T) *office {
 	t.Helper()
-	o := &office{address: "127.0.0.1:0", store: &cloudtest.Service{PrimaryKey: primaryKey, SecondaryKey: secondaryKey}}
+	o := &office{address: addresstest.New(t), store: &cloudtest.Service{PrimaryKey: primaryKey, SecondaryKey: secondaryKey}}
 	if err := o.open(); err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"gauger/agent/console"
 	"gauger/agent/control"
+	"gauger/collectors/addresstest"
 )
 
 // shutStores are stores that cannot be opened: how one is made, and how its disk comes back. Each is given the folder in
@@ -220,7 +221,7 @@ func newShutSite(t *testing.T) *siteWithoutStore {
 	dir := t.TempDir()
 	t.Setenv("GAUGER_PRIMARY_KEY", primaryKey)
 	t.Setenv("GAUGER_SECONDARY_KEY", secondaryKey)
-	return &siteWithoutStore{site, t, filepath.Join(dir, "gauger.yaml"), filepath.Join(dir, "s"), freeAddress(t)}
+	return &siteWithoutStore{site, t, filepath.Join(dir, "gauger.yaml"), filepath.Join(dir, "s"), addresstest.New(t)}
 }
 
 // start runs gauger with a store in a folder, under another program where one is given.

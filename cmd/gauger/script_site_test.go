@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"gauger/agent/cloud/cloudtest"
+	"gauger/collectors/addresstest"
 	"gauger/collectors/modbus/modbustest"
 )
 
@@ -72,7 +73,11 @@ type testSite struct {
 }
 
 func newTestSite() (*testSite, error) {
-	s := &testSite{address: "127.0.0.1:0", slave: modbustest.NewSlave(), store: &cloudtest.Service{
+	address, err := addresstest.Free() // it is left, and come back to
+	if err != nil {
+		return nil, err
+	}
+	s := &testSite{address: address, slave: modbustest.NewSlave(), store: &cloudtest.Service{
 		PrimaryKey: primaryKey, SecondaryKey: secondaryKey, Conflict: true,
 		Users: []cloudtest.User{{UserName: "ann", PasswordHash: "hash-of-ann", CustomerGUID: "c-1", Result: 7}},
 	}}
@@ -86,7 +91,6 @@ func newTestSite() (*testSite, error) {
 	bank.SetFloat32(modbustest.Holding, 100, 171.25, modbustest.CDAB)
 	bank.Set(modbustest.Holding, 102, 685, 412)
 	bank.Set(modbustest.Holding, 110, 'O'<<8|'K', 0)
-	var err error
 	if s.plc, err = s.slave.Start("127.0.0.1:0", modbustest.TCP); err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"gauger/agent/cloud/cloudtest"
+	"gauger/collectors/addresstest"
 )
 
 // secretsYAML names secrets in every way there is. The log tells everything.
@@ -82,7 +83,7 @@ func newSecretsSite(t *testing.T) *secretsSite {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &secretsSite{t: t, dir: t.TempDir(), page: freeAddress(t), program: program, values: map[string]string{}}
+	s := &secretsSite{t: t, dir: t.TempDir(), page: addresstest.New(t), program: program, values: map[string]string{}}
 	rng := rand.New(rand.NewPCG(7, 7))
 	for _, what := range []string{"primary", "secondary", "hash", "token", "api", "gate", "new"} {
 		s.values[what] = fmt.Sprintf("%016x%016x", rng.Uint64(), rng.Uint64())

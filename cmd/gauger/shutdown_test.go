@@ -18,6 +18,7 @@ import (
 	"gauger/agent/console"
 	"gauger/agent/control"
 	"gauger/agent/ledger"
+	"gauger/collectors/addresstest"
 )
 
 // What is stopped reads a PLC and a broker that take connections and say nothing.
@@ -210,7 +211,7 @@ func TestStopsWithADeadService(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			address, called := freeAddress(t), (<-chan struct{})(nil)
+			address, called := addresstest.New(t), (<-chan struct{})(nil)
 			if serve != nil {
 				address, called = answering(t, serve)
 			}
@@ -249,7 +250,7 @@ func (s *stopped) holdUp() *process {
 // A disk that takes half a minute for a flush is not waited for.
 func TestStopsWithAHangingDisk(t *testing.T) {
 	t.Parallel()
-	s := newStopped(t, freeAddress(t))
+	s := newStopped(t, addresstest.New(t))
 	s.start()
 	s.atWork()
 	s.memosTyped(3)
@@ -275,7 +276,7 @@ func TestStopsWithAHangingDisk(t *testing.T) {
 // A start that takes its time, here because the file is not to be had, ends when it is told to.
 func TestStopsWhileItStarts(t *testing.T) {
 	t.Parallel()
-	s := newStopped(t, freeAddress(t))
+	s := newStopped(t, addresstest.New(t))
 	s.start()
 	s.atWork()
 	s.memosTyped(3)

@@ -10,6 +10,7 @@ import (
 	"sort"
 	"time"
 
+	"gauger/collectors/addresstest"
 	"gauger/collectors/sim"
 )
 
@@ -82,7 +83,7 @@ func runDemo(ctx context.Context, bin string, keep bool) (err error) {
 // open writes the configuration and waits until the agent answers.
 func (d *demo) open(ctx context.Context) error {
 	var err error
-	if d.status, err = freePort(); err != nil {
+	if d.status, err = addresstest.Free(); err != nil {
 		return err
 	}
 	if d.config, err = d.configuration(d.folder, d.status); err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -170,17 +169,4 @@ func (t *stock) tankYAML(i int) string {
 		fmt.Fprintf(&y, "      - [%g, %.2f]\n", r[0], r[1])
 	}
 	return y.String()
-}
-
-// freePort is an address on which something else may listen in a moment.
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("look for a free port: %w", err)
-	}
-	addr := l.Addr().String()
-	if err := l.Close(); err != nil {
-		return "", fmt.Errorf("give a free port back: %w", err)
-	}
-	return addr, nil
 }

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gauger/collectors/addresstest"
 	"gauger/collectors/collectorstest"
 	"gauger/collectors/modbus/line"
 	"gauger/collectors/modbus/linetest"
@@ -25,7 +26,7 @@ func shared(t *testing.T, prepare func(a, b *modbustest.Bank)) (*modbustest.Slav
 	t.Helper()
 	slave := modbustest.NewSlave()
 	prepare(slave.Unit(1), slave.Unit(7))
-	address := "127.0.0.1:" + freePort(t)
+	address := addresstest.New(t)
 	url := "tcp://" + startTCP(t, slave)
 	host := &collectorstest.Host{}
 	points := []Point{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/collectors/addresstest"
 	"gauger/collectors/modbus/line"
 	"gauger/collectors/modbus/linetest"
 )
@@ -61,16 +61,6 @@ func run(t *testing.T, program string, args ...string) {
 			t.Logf("%s: %v\n%s", program, err, said)
 		}
 	})
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
 }
 
 // serialPair is two serial ports, joined by socat.
@@ -124,14 +114,14 @@ func placeFor(t *testing.T, transport string) (ours string, theirs []string) {
 	t.Helper()
 	switch {
 	case transport == "tls":
-		port, a := freePort(t), linetest.NewAuthority(t, "authority")
+		port, a := addresstest.Port(t), linetest.NewAuthority(t, "authority")
 		certificate, key, err := a.Issue("127.0.0.1", linetest.LongAgo, linetest.FarAway)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return "127.0.0.1:" + port + "?ca_file=" + a.File, []string{port, certificate, key}
 	case strings.HasSuffix(transport, "tcp"):
-		port := freePort(t)
+		port := addresstest.Port(t)
 		return "127.0.0.1:" + port, []string{port}
 	}
 	near, far := serialPair(t)

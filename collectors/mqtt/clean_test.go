@@ -2,8 +2,6 @@ package mqtt
 
 import (
 	"crypto/tls"
-	"errors"
-	"net"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +11,7 @@ import (
 	"github.com/mochi-mqtt/server/v2/listeners"
 
 	"gauger/collectors"
+	"gauger/collectors/addresstest"
 )
 
 // Who only looks on beside a running daemon leaves nothing at the broker.
@@ -67,7 +66,7 @@ func TestWebsockets(t *testing.T) {
 	for scheme, config := range map[string]*tls.Config{"ws": nil, "wss": {Certificates: []tls.Certificate{pair}}} {
 		t.Run(scheme, func(t *testing.T) {
 			b := newBroker(t)
-			port := freePort(t)
+			port := addresstest.Port(t)
 			if err := b.server.AddListener(listeners.NewWebsocket(listeners.Config{ID: "ws", Address: "127.0.0.1:" + port, TLSConfig: config})); err != nil {
 				t.Fatal(err)
 			}
@@ -88,18 +87,4 @@ func TestWebsockets(t *testing.T) {
 			}
 		})
 	}
-}
-
-// freePort is a port that nobody listened to a moment ago.
-func freePort(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err := errors.Join(err, l.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return port
 }

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/collectors/addresstest"
 )
 
 // mosquitto is a broker in a process of its own, with its sessions on disk.
@@ -40,7 +41,7 @@ func newMosquitto(t testing.TB, lines ...string) *mosquitto {
 		t.Skip("needs Mosquitto in /usr/sbin/mosquitto; install the package mosquitto to run this test")
 	}
 	dir := t.TempDir()
-	m := &mosquitto{config: filepath.Join(dir, "mosquitto.conf"), port: freePort(t)}
+	m := &mosquitto{config: filepath.Join(dir, "mosquitto.conf"), port: addresstest.Port(t)}
 	text := fmt.Sprintf("listener %s 127.0.0.1\npersistence true\npersistence_location %s/\nautosave_interval 1\nlog_dest stderr\nuser root\nmax_queued_messages 0\n%s\n",
 		m.port, dir, strings.Join(lines, "\n"))
 	if err := os.WriteFile(m.config, []byte(text), 0o600); err != nil {

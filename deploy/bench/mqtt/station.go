@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"time"
 
+	"gauger/collectors/addresstest"
+
 	paho "github.com/eclipse/paho.mqtt.golang"
 )
 
@@ -58,7 +60,7 @@ func round(who, gauger string, n int) (r result, err error) {
 
 // startBroker starts a Mosquitto of its own, with its files in dir.
 func startBroker(ctx context.Context, dir string) (address string, end func(), err error) {
-	if address, err = freeAddress(); err != nil {
+	if address, err = addresstest.Free(); err != nil {
 		return "", nil, err
 	}
 	_, port, _ := net.SplitHostPort(address)
@@ -93,7 +95,7 @@ func startConsumer(ctx context.Context, who, gauger, dir, broker string, n int) 
 	case "telegraf":
 		return startTelegraf(ctx, gauger, dir, broker)
 	}
-	status, err := freeAddress()
+	status, err := addresstest.Free()
 	if err != nil {
 		return nil, err
 	}
@@ -232,14 +234,6 @@ func listens(address string) bool {
 		return false
 	}
 	return conn.Close() == nil
-}
-
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }
 
 // cpuOf is the processor time that a process has used, threads that have ended included.

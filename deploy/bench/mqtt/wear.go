@@ -17,6 +17,7 @@ import (
 
 	paho "github.com/eclipse/paho.mqtt.golang"
 
+	"gauger/collectors/addresstest"
 	"gauger/deploy/bench/machine"
 )
 
@@ -63,7 +64,7 @@ func wearRound(gauger, dir string, rate, seconds int, alone bool) (line string, 
 	}
 	defer service.Close()
 	go http.Serve(service, http.HandlerFunc(takeAll)) //nolint:errcheck // it ends with the listener
-	status, err := freeAddress()
+	status, err := addresstest.Free()
 	if err != nil {
 		return "", 0, err
 	}
