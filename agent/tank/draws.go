@@ -10,6 +10,7 @@ const (
 	pauseLate = 1.25  // times the longest pause, after which what a truck still holds is its own
 	partBbl   = 3.0   // a smaller part some minutes apart is no part of a load
 	early     = 0.08  // share of a load, of which a first part minutes before the rest is perhaps no part: a bleed, or a hatch that was opened
+	lastPart  = 0.25  // share of a load, of which a last part minutes behind the rest is perhaps foam that collapsed
 	foamRate  = 0.5   // of the pump's rate; what falls no faster, after the level has risen, is perhaps foam
 	bleedBbl  = 8.0   // before a load, some minutes apart: a thief or a drain takes as much
 	bleedMost = 0.1   // share of the load that it is
@@ -174,8 +175,8 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 		a.doubts = append(a.doubts, fmt.Sprintf("level rose by %.1f in before its last part, and fell slower: foam, or oil that came in", rose))
 	}
 	since := b.inflowAfter * (b.end - a.end)
-	slow := bleedRate
-	if vb < early*(va+vb) && b.samples > 0 && decays(ts, b) {
+	slow, decaying := bleedRate, vb < lastPart*(va+vb) && b.samples > 0 && pause > pauseSure && decays(ts, b)
+	if decaying && vb < early*(va+vb) {
 		slow = foamRate
 	}
 	collapsed := rose > explainedShare*(b.opening.level-b.closing.level) || pause > pauseSure && t.pumpRate(b) < slow*t.pumpRate(a)
@@ -187,6 +188,9 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 			a.closing.carried += b.end - a.end
 		}
 		return a
+	}
+	if decaying {
+		a.doubts = append(a.doubts, fmt.Sprintf("its last part, after %.0f min, fell ever slower: foam, or oil that left", pause/60))
 	}
 	if vb >= partBbl || va < partBbl {
 		a.oilTo = b.end

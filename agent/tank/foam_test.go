@@ -33,6 +33,32 @@ func TestFoamThatCollapsesBehindALoadIsTakenOffItsClosing(t *testing.T) {
 	}
 }
 
+// Foam that stood for a quarter of an hour and goes as fast as a pump draws is told from what the truck took last by how it falls only:
+// its ticket asks, and a truck's that took as much does not say so.
+func TestFoamThatGoesAsFastAsAPumpAsks(t *testing.T) {
+	for _, foam := range []bool{true, false} {
+		w := aWell
+		last := tanktest.Move{From: aLoad.End() + 840, Bbl: 16, Rate: aLoad.Rate}
+		if w.Moves = []tanktest.Move{aLoad, last}; foam {
+			w.Moves = w.Moves[:1]
+		}
+		r := newRig(t, w)
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if foam && s > aLoad.End()-200 {
+				v += 16 / testTable(t).PerInch(v) * math.Exp(-math.Max(0, s-last.From)/80)
+			}
+			return tanktest.Radar(i, s, v), true
+		}
+		r.run(0, 6*tanktest.Hour)
+		if len(r.loads) != 1 || r.loads[0].Parts != 2 {
+			t.Fatalf("foam %v: want one of two parts: %+v", foam, r.loads)
+		}
+		if got := strings.Contains(strings.Join(r.loads[0].Review, " "), "fell ever slower"); got != foam {
+			t.Errorf("foam %v: %q", foam, r.loads[0].Review)
+		}
+	}
+}
+
 // Oil that is drained evenly some time after a load is no foam.
 func TestADrainBehindALoadIsNoFoam(t *testing.T) {
 	w := aWell
