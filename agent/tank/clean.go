@@ -9,6 +9,8 @@ const (
 	spikeWorth  = 8.0   // in; a smaller jump that comes back is slosh
 	endMargin   = 0.5   // in from the bottom and the top of the tank, where no level comes to at once
 	pumpStood   = 120.0 // s; the least that a value stands still while oil was leaving, to be stuck
+	hungLeast   = 300.0 // s for which a sensor that hung behind a load, or until one was under way, stood still at least
+	hungTimes   = 20.0  // times the usual stay of a value, the same until one was under way
 	heldTooLong = 60.0  // times the usual stay of a value, after which it is stuck
 	heldNoise   = 0.02  // in; a quieter sensor, or one of coarse steps, may stand still for hours
 )
@@ -21,7 +23,7 @@ func (ts *tankState) frozen(t *Tank, now float64) bool {
 		return false
 	case ts.stoppedLeaving(): // how long it stands at rest says nothing, nor what was not believed since
 		stood := ts.last.t - ts.heldSince
-		return stood >= ts.stuckAfter(t) && stood > 10*ts.interval.usual
+		return stood >= ts.stuckAfter(t) && stood > 4*ts.interval.usual
 	}
 	return ts.interval.changes >= 8 && age > 10*ts.interval.held
 }
@@ -91,6 +93,17 @@ func (ts *tankState) raised(t *Tank) bool {
 	return ts.drawing && ts.heldSince > ts.searchFrom && p.first.v-ts.last.v > inflowMost*(p.first.t-ts.heldSince)+ts.noiseFloor(t)
 }
 
+// hungUntilPumped says that what is pending falls as under a pump that began while the value stood as this sensor's never do.
+func (ts *tankState) hungUntilPumped(t *Tank) bool {
+	p, stood := ts.pending, ts.last.t-ts.heldSince
+	if ts.drawing || ts.interval.changes < 8 || stood < math.Max(hungLeast, hungTimes*math.Max(ts.interval.held, ts.interval.usual)) {
+		return false
+	}
+	fell, long := p.first.v-p.last.v, p.last.t-p.first.t
+	down := ts.last.v - p.first.v
+	return fell >= ts.noise.leastFall() && fell >= t.Loads.MinRate/60/t.Table.PerInch(p.last.v)*long && down > 0 && down*long <= fell*(p.first.t-ts.heldSince)
+}
+
 // pendingIsTrue decides whether the pending readings have stayed long enough to be the truth.
 func (ts *tankState) pendingIsTrue(t *Tank) acceptance {
 	p := ts.pending
@@ -98,7 +111,7 @@ func (ts *tankState) pendingIsTrue(t *Tank) acceptance {
 	if p.count < stepFew || !ts.sensorWorks(t, stayed) {
 		return refused
 	}
-	if ts.frozen(t, p.first.t) && !ts.raised(t) && stayed >= stuckWait {
+	if (ts.frozen(t, p.first.t) || ts.hungUntilPumped(t)) && !ts.raised(t) && stayed >= stuckWait {
 		return unfrozen
 	}
 	if stayed >= ts.stepHold(t) {

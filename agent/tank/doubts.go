@@ -24,10 +24,6 @@ const (
 	hatchLeast  = 0.4        // in that a hatch lets the reading fall
 	hatchUsual  = 3.5        // in; more than that has to be faster than the pump
 	hatchMost   = 16.0       // in of oil, which a relief of 8 oz holds
-	stepBeside  = 5          // samples on either side of a step that show it
-	stepLeast   = 1.5        // in
-	stepPump    = 1.5        // times the load's own rate that a pump may do or leave in the time between two readings
-	stepRough   = 6.0        // times the scatter about the falling lines
 	deadFirst   = 600.0      // s of rest next to a load that show where it stands
 	deadMost    = 3 * 3600.0 // s that a level is compared over
 	deadLeast   = 1200.0     // s that it stands at least
@@ -316,47 +312,6 @@ func startAfterHatch(ts *tankState, t *Tank, d *draw) float64 {
 		return step
 	}
 	return 0
-}
-
-// stepped is by how many inches the level jumped while it fell, by more than the pump can do in the time between two readings,
-// and stayed: somebody spanned the transmitter, or a float slipped. 0 where it did not. A jump that was not believed until the
-// level had come down to where it was leaves a hole in the fall.
-func stepped(ts *tankState, d draw) float64 {
-	b := between(ts.levels.recent, d.start, d.end)
-	for k := 2 * stepBeside; k+2*stepBeside <= len(b) && d.deadband == 0; k++ {
-		a, z := b[k-1], b[k]
-		dt, hole := z.t-a.t, ts.faults.spikes.last > a.t && ts.faults.spikes.last < z.t
-		if dt > math.Max(90, 2.5*ts.interval.usual) && !hole {
-			continue
-		}
-		off, rough := stepAt(b[k-stepBeside:k], b[k:k+stepBeside], dt)
-		since, flow := k-1, 0.0
-		for since > 0 && b[since-1].v == a.v {
-			since-- // a value that stood still tells at once what left meanwhile
-		}
-		if !hole || since < k-stepFew {
-			flow = stepPump * float64(b[0].v-b[len(b)-1].v) / (d.end - d.start) * (z.t - b[since].t)
-		}
-		if math.Abs(off) <= math.Max(stepLeast, stepRough*math.Max(rough, ts.noise.sigma))+d.step+flow || float64(z.v-a.v)/off < 0.5 {
-			continue
-		}
-		if far, _ := stepAt(b[k-2*stepBeside:k-stepBeside], b[k+stepBeside:k+2*stepBeside], b[k+stepBeside].t-b[k-stepBeside-1].t); math.Abs(far-off) < math.Abs(off)/2 {
-			return off
-		}
-	}
-	return 0
-}
-
-// stepAt is by how many inches the line through some samples lies above that through earlier ones, some seconds apart, beyond
-// what fell meanwhile, and their scatter.
-func stepAt(left, right []sample, dt float64) (off, rough float64) {
-	before, ok1 := fit(left)
-	after, ok2 := fit(right)
-	if !ok1 || !ok2 {
-		return 0, 0
-	}
-	off = after.at(right[0].t) - before.at(left[len(left)-1].t) - (before.slope+after.slope)/2*dt
-	return off, math.Max(before.spread(left), after.spread(right))
 }
 
 // readingsDoubt is what the readings themselves say against a load.

@@ -18,6 +18,10 @@ const (
 	jumpedRun    = 60.0   // s for which a level may rise no higher and still be on its way up
 	jumpLeast    = 2.0    // in
 	fasterThan   = 1.1    // times max_rate
+	stepBeside   = 5      // samples on either side of a step that show it
+	stepLeast    = 1.5    // in
+	stepPump     = 1.5    // times the load's own rate that a pump may do or leave in the time between two readings
+	stepRough    = 6.0    // times the scatter about the falling lines
 )
 
 // jumpedBack is when, before a draw, the level was where it came to rest some time after it, alive, but for what the well made, where most of the
@@ -132,6 +136,48 @@ func leaptBefore(ts *tankState, d draw) float64 {
 		return 0
 	}
 	return at
+}
+
+// stepped is by how many inches the level jumped while it fell, by more than the pump can do in the time between two readings,
+// and stayed: somebody spanned the transmitter, or a float slipped. 0 where it did not. A jump that was not believed until the
+// level had come down to where it was leaves a hole in the fall.
+func stepped(ts *tankState, d draw) float64 {
+	b := between(ts.levels.recent, d.start, d.end)
+	for k := stepBeside; k+stepBeside <= len(b) && d.deadband == 0; k++ {
+		a, z := b[k-1], b[k]
+		dt, hole := z.t-a.t, ts.faults.spikes.last > a.t && ts.faults.spikes.last < z.t
+		if dt > math.Max(90, 2.5*ts.interval.usual) && !hole {
+			continue
+		}
+		off, rough := stepAt(b[k-stepBeside:k], b[k:k+stepBeside], dt)
+		since, flow := k-1, 0.0
+		for since > 0 && b[since-1].v == a.v {
+			since-- // a value that stood still tells at once what left meanwhile
+		}
+		if !hole || since < k-stepFew {
+			flow = stepPump * float64(b[0].v-b[len(b)-1].v) / (d.end - d.start) * (z.t - b[since].t)
+		}
+		if math.Abs(off) <= math.Max(stepLeast, stepRough*math.Max(rough, ts.noise.sigma))+d.step+flow || float64(z.v-a.v)/off < 0.5 {
+			continue
+		}
+		left, right := b[max(0, k-2*stepBeside):k-stepFew], b[k+stepFew:min(len(b), k+2*stepBeside)]
+		if far, _ := stepAt(left, right, right[0].t-left[len(left)-1].t); math.Abs(far-off) < math.Abs(off)/2 {
+			return off
+		}
+	}
+	return 0
+}
+
+// stepAt is by how many inches the line through some samples lies above that through earlier ones, some seconds apart, beyond
+// what fell meanwhile, and their scatter.
+func stepAt(left, right []sample, dt float64) (off, rough float64) {
+	before, ok1 := fit(left)
+	after, ok2 := fit(right)
+	if !ok1 || !ok2 {
+		return 0, 0
+	}
+	off = after.at(right[0].t) - before.at(left[len(left)-1].t) - (before.slope+after.slope)/2*dt
+	return off, math.Max(before.spread(left), after.spread(right))
 }
 
 // respanDuringDraw carries what was read before a jump to the sensor's new span, so that the load

@@ -18,7 +18,6 @@ const (
 	backNoise    = 3.0        // times the noise by which a level that is back where it was may lie off
 	leapMost     = 0.8        // share of a fall in leaps, above which it was no pump's
 	leapSome     = 0.3        // the same, above which a person should look
-	hungLeast    = 300.0      // s for which a sensor that hung behind a load stood still at least
 	handledNear  = 4.0        // in by which such a one is hung up elsewhere
 	bulgeRest    = 1800.0     // s of rest before something lifts a level, and behind it
 	handledShare = 0.2        // share of a fall that it began above where the level had been, at least
@@ -103,10 +102,20 @@ func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64) {
 		return "closing", ts.last.t - d.end
 	case free > d.end+hungLeast && free < d.next && firstTime(after, free) >= free:
 		return "closing", free - d.end
+	case d.step < coarseLeast && stoodFor(after) > math.Max(hungLeast, heldTooLong*ts.interval.held) && ts.interval.changes >= 8:
+		return "closing", stoodFor(after)
 	case free > d.start-hungLeast && free < d.end && lastTime(before, free) < math.Min(free, d.start)-hungLeast:
 		return "opening", free - lastTime(before, free)
 	}
 	return "", 0
+}
+
+// stoodFor is for how long some samples show the value of the first, s.
+func stoodFor(b []sample) (long float64) {
+	for k := 1; k < len(b) && b[k].v == b[0].v; k++ {
+		long = b[k].t - b[0].t
+	}
+	return long
 }
 
 // stoodSince says that the value stood still at the closing of the load before, minutes at least, until this draw.

@@ -1,0 +1,95 @@
+package tank
+
+import (
+	"math"
+	"testing"
+
+	"gauger/agent/tank/tanktest"
+)
+
+// A value that hangs for some readings while a pump draws, and comes to where the pump is by then, is a gap within one load.
+func TestAFloatThatHangsForMinutesWithinALoad(t *testing.T) {
+	for _, minutes := range []float64{7, 9} {
+		w := tanktest.Well{Level0: 110, Inflow: 40, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: 155, Rate: 7}}}
+		r := newRig(t, w)
+		r.every = 60
+		hangs := 4*tanktest.Hour + 480
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if s > hangs && s < hangs+60*minutes {
+				return math.Round(100*w.Level(hangs)) / 100, true
+			}
+			return v, true
+		}
+		r.run(0, 7*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-155) > 2.5 {
+			t.Errorf("hung for %g min: want one load of 155 bbl: %+v, events %+v", minutes, r.loads, r.events)
+		}
+	}
+}
+
+// A sensor that repeats its last value from before a truck comes until minutes into its load, and then falls as under the pump: the load
+// began in between, at the value that stood. One that comes to another level and rests there was spanned anew.
+func TestASensorThatHangsUntilATruckLoads(t *testing.T) {
+	start := 4 * tanktest.Hour
+	for _, c := range []struct{ every, hangs, free float64 }{{60, start - 1380, start + 600}, {60, start - 1800, start + 590}, {30, start - 900, start + 480}, {60, start - 1800, start - 1200}} {
+		w := tanktest.Well{Level0: 150, Inflow: 30, Moves: []tanktest.Move{{From: start, Bbl: 169, Rate: 7}}}
+		r := newRig(t, w)
+		r.every = c.every
+		held := math.NaN()
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			switch {
+			case s < c.hangs:
+				held = v
+			case s < c.free:
+				return held, true
+			case c.free < start: // spanned anew
+				return v - 20, true
+			}
+			return v, true
+		}
+		r.run(0, 8*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%+v: want one load: %+v, events %+v", c, r.loads, r.events)
+		}
+		opening := w.Level(start)
+		if c.free < start {
+			opening -= 20
+		}
+		if l := r.loads[0]; math.Abs(l.Open-opening) > 0.8 {
+			t.Errorf("%+v: it opens at %.2f in, want %.2f: %+v", c, l.Open, opening, l)
+		}
+	}
+}
+
+// A loop at its end shows one value from amid the fall until the well has come up to it, hours later and by its least step.
+func TestAConverterAtItsEndThatComesFreeByOneStepAsks(t *testing.T) {
+	r := newRig(t, tanktest.Well{Level0: 170, Inflow: 90, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: 150, Rate: 5}}})
+	end := r.wells[0].Level(4*tanktest.Hour+1800) + 2.5
+	r.sensor = func(_ int, s, _ float64) (float64, bool) {
+		v := math.Max(end, r.wells[0].Level(s)+0.02*math.Sin(s))
+		return math.Round(v/0.06) * 0.06, true
+	}
+	r.run(0, 12*tanktest.Hour)
+	if len(r.loads) != 1 {
+		t.Fatalf("want one load: %+v", r.loads)
+	}
+	asksFor(t, r.loads[0], "value stood still at its closing")
+}
+
+// A sensor that is spanned anew minutes into a load, read each minute, asks: eight readings before the step show the pump.
+func TestASpanInTheFirstMinutesOfALoadAsks(t *testing.T) {
+	start := 4 * tanktest.Hour
+	r := newRig(t, tanktest.Well{Level0: 150, Inflow: 60, Moves: []tanktest.Move{{From: start, Bbl: 152, Rate: 5.8}}})
+	r.every = 60
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if s > start+510 {
+			v += 12
+		}
+		return v, true
+	}
+	r.run(0, 7*tanktest.Hour)
+	if len(r.loads) != 1 {
+		t.Fatalf("want one load: %+v", r.loads)
+	}
+	asksFor(t, r.loads[0], "re-spanned during the load")
+}
