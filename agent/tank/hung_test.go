@@ -138,3 +138,20 @@ func TestALoadWithinAHangAsks(t *testing.T) {
 		}
 	}
 }
+// Water that is drawn until the truck's pump begins is in the ticket, and asks; so quick a start as a pump's does not.
+func TestWaterDrawnUntilTheTruckPumpsAsks(t *testing.T) {
+	start := 4 * tanktest.Hour
+	for _, c := range []struct {
+		bbl, rate, every float64
+		asks             string
+	}{{30, 1.5, 10, "before the pump drew"}, {12, 1.2, 30, "before the pump drew"}, {30, 1.5, 60, "before the pump drew"}, {3, 1.5, 10, ""}, {12, 6, 10, ""}} {
+		first := tanktest.Move{From: start, Bbl: c.bbl, Rate: c.rate}
+		r := newRig(t, tanktest.Well{Level0: 170, Inflow: 30, Moves: []tanktest.Move{first, {From: first.End(), Bbl: 185, Rate: 7.4}}})
+		r.every = c.every
+		r.run(0, 7*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%+v: want one load: %+v", c, r.loads)
+		}
+		asksFor(t, r.loads[0], c.asks)
+	}
+}
