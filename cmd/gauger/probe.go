@@ -197,7 +197,7 @@ func probeTraced(ctx context.Context, c *call, t *modbusAccess, a probeRequest, 
 
 // print prints the registers, and below them the likeliest readings.
 func (p probeResult) print(out io.Writer, a probeRequest, most int) error {
-	t := &table{out: out} // as wide as it is: its lines are copied into a configuration
+	t := newTable(out)
 	t.printf("ADDRESS\tHEX\tDECIMAL\tSIGNED\tCHARACTERS\n")
 	for _, r := range p.Registers {
 		t.printf("%d (%+d)\t%s\n", r.Address, r.Address-a.Address, r.text())
@@ -206,10 +206,11 @@ func (p probeResult) print(out io.Writer, a probeRequest, most int) error {
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("write the registers: %w", err)
 	}
+	t.copied = true
 	t.printf("VALUE\tTYPE\tORDER\tADDRESS\tFOR THE CONFIGURATION\n")
 	p.printRows(t, most)
 	if len(p.Guesses) > 0 && p.Guesses[0].Doubt != "" {
-		t.printf("%s\n", dialogue.Fold("\nThe first may be half of another value: "+p.Guesses[0].Doubt+"."))
+		t.printf("\nThe first may be half of another value: %s.\n", p.Guesses[0].Doubt)
 	}
 	if err := t.Flush(); err != nil || !a.expects() || p.anyFits() {
 		return err
