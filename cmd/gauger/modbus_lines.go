@@ -297,3 +297,17 @@ func (r *readingPrinter) tracedFromDaemon(parent context.Context, t *modbusAcces
 	}
 	return err
 }
+
+// registerProblem is the cause alone, without saying again which register.
+func registerProblem(err error) string {
+	if err == nil {
+		return ""
+	}
+	if refusal, ok := errors.AsType[*line.Exception](err); ok {
+		return refusal.Error()
+	}
+	if cause := errors.Unwrap(err); cause != nil {
+		err = cause
+	}
+	return err.Error()
+}
