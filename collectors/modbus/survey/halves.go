@@ -149,8 +149,8 @@ func (p snapshot) halvesLast(q Question, all []*Candidate) {
 	for _, c := range all {
 		level := p.isLevel(q, *c)
 		switch apart := c.Address >= whole.Address+2 || c.Address+len(c.Words) <= whole.Address; {
-		case level && apart && !c.covers(q.Address) && !q.expects():
-			c.rank = max(c.rank, whole.rank+0.1)
+		case apart && !c.covers(q.Address) && !c.Fits:
+			c.rank = max(c.rank, whole.rank+0.1) // nobody asked for it
 		case !level && !apart && !c.Fits && c.Doubt == "" && len(c.Words) <= 2 && (len(c.Words) == 1 || c.Address != whole.Address):
 			c.HalfOf = fmt.Sprintf("%s %s at %s %d", whole.Type, whole.Order, q.Table, whole.Address)
 			c.rank = max(c.rank, whole.rank) + behind

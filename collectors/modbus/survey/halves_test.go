@@ -24,6 +24,11 @@ func TestAFloatComesBeforeItsHalves(t *testing.T) {
 		{"and a hand gauge", gauge, func(b *modbustest.Bank) { b.SetFloat32(modbustest.Holding, 99, 93.84, modbustest.CDAB) }, "99, type: float32, order: CDAB"},
 		{"it begins one later", gauge, func(b *modbustest.Bank) { b.SetFloat32(modbustest.Holding, 101, 93.84, modbustest.ABCD) }, "101, type: float32, order: ABCD"},
 		{"another tank behind it", Question{}, twoTanks, "99, type: float32, order: CDAB"},
+		{"another tank behind it, both of whose words look like a beginning", Question{}, func(b *modbustest.Bank) {
+			b.Strict(true)
+			b.SetFloat32(modbustest.Holding, 99, 93.84, modbustest.CDAB)
+			b.Set(modbustest.Holding, 101, 0x45B5, 0x4325)
+		}, "99, type: float32, order: CDAB"},
 		{"another tank behind it, and a hand gauge", gauge, twoTanks, "99, type: float32, order: CDAB"},
 		{"the register itself is right", gauge, func(b *modbustest.Bank) {
 			b.SetFloat32(modbustest.Holding, 100, 93.75, modbustest.ABCD)
