@@ -243,6 +243,7 @@ func (d *Server) Open() *Server {
 		"outbox.decode":  {Operate, RequestOf(d.redecode)},
 		"proof":          {Look, RequestOf(d.prove)},
 		"book":           {Look, RequestOf(d.bookDays)},
+		"book.begins":    {Look, RequestOf(func(context.Context, None) ([]ledger.BookBegin, error) { return d.Ledger.BookBegins(d.began(time.Now())), nil })},
 		"tickets.list":   {Look, RequestOf(func(context.Context, None) ([]ledger.TicketRecord, error) { return d.Ledger.Tickets() })},
 		"tickets.check":  {Look, RequestOf(d.checkTickets)},
 		"tickets.add":    {Operate, RequestOf(d.addTicket)},
