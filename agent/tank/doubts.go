@@ -253,7 +253,7 @@ func fellOn(ts *tankState, t *Tank, d draw, now float64) float64 {
 	}
 	to := math.Min(math.Min(now, d.next), d.end+confirm)
 	low := ts.levels.sink(from, to, d.closing.level)
-	if d.foam == 0 && t.Sensor != "hydrostatic" && t.Group == "" {
+	if d.foam+d.late == 0 && t.Sensor != "hydrostatic" && t.Group == "" {
 		low = math.Max(low, ts.levels.sink(from, to, math.Inf(-1))) // the closing may have been read off where it had fallen to
 	}
 	if low <= 2*ts.levels.sink(math.Max(d.start-confirm, ts.decidedTo+settleShort), d.start-restNear, math.Inf(-1)) {
