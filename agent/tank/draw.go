@@ -42,6 +42,7 @@ type gauge struct {
 	samples    int     // samples used
 	away       float64 // s from the nearest sample
 	carried    float64 // s that the inflow carried the level
+	dipped     bool    // a vacuum's dip was taken off it
 }
 
 // production flows into a tank at rest: inches per second, with the standard error.

@@ -54,10 +54,10 @@ func (f foam) left(after float64) float64 {
 	}
 }
 
-// foamFit is a level behind a load: what it rises from at the end, and how fast, and the foam on it; left is what the fit leaves of the squares.
+// foamFit is a level behind a load, and the foam on it.
 type foamFit struct {
 	foam
-	level, slope, inches, err, left float64
+	shapeFit
 }
 
 // behindFoam is the closing of a load behind which foam collapsed, and the foam in inches; 0 where none did. Only what looks at the oil from
@@ -96,7 +96,7 @@ func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 
 // bestFoam is the fit of all ways in which foam may have collapsed that leaves least; without any it is even.
 func (r resting) bestFoam(b []sample, usual, err float64) foamFit {
-	best := foamFit{left: math.Inf(1)}
+	best := foamFit{shapeFit: shapeFit{missed: math.Inf(1)}}
 	every := max(1, len(b)/foamOnsets)
 	for i := 0; i < len(b)-atomFew/2; i += every {
 		for time := foamQuick; time <= foamSlow; time *= 1.5 {
@@ -105,7 +105,7 @@ func (r resting) bestFoam(b []sample, usual, err float64) foamFit {
 			}
 			for way := range 4 {
 				f := r.fitFoam(b, foam{math.Max(0, b[i].t-r.at), time, way&1 > 0, way&2 > 0}, usual, err)
-				if f.left < best.left {
+				if f.missed < best.missed {
 					best = f
 				}
 			}
@@ -116,32 +116,7 @@ func (r resting) bestFoam(b []sample, usual, err float64) foamFit {
 
 // fitFoam fits the level, the slope, which the well's usual one with its error bounds, and the foam's height by least squares.
 func (r resting) fitFoam(b []sample, f foam, usual, err float64) foamFit {
-	out := r.fitShape(b, f.left, usual, err)
-	out.foam = f
-	return out
-}
-
-// fitShape is the same for any shape of the seconds since the instant, of which the level has so many times.
-func (r resting) fitShape(b []sample, shape func(after float64) float64, usual, err float64) foamFit {
-	var n, x, w, y, xx, xw, ww, xy, wy, yy float64
-	for _, s := range b {
-		g := 1 / r.sampleVariance(s, r.sigma)
-		a, l, v := s.t-r.at, shape(s.t-r.at), float64(s.v-b[0].v)
-		n, x, w, y = n+g, x+g*a, w+g*l, y+g*v
-		xx, xw, ww, xy, wy, yy = xx+g*a*a, xw+g*a*l, ww+g*l*l, xy+g*a*v, wy+g*l*v, yy+g*v*v
-	}
-	prior := 1 / stats.Square(math.Max(err, pieceSlope/10))
-	xx, xw, ww = xx-x*x/n+prior, xw-x*w/n, ww-w*w/n
-	xy, wy, yy = xy-x*y/n+prior*usual, wy-w*y/n, yy-y*y/n+prior*usual*usual
-	det := xx*ww - xw*xw
-	if det <= 1e-9*xx*ww {
-		return foamFit{left: math.Inf(1)}
-	}
-	out := foamFit{slope: (xy*ww - wy*xw) / det, inches: (wy*xx - xy*xw) / det}
-	out.level = float64(b[0].v) + (y-out.slope*x-out.inches*w)/n
-	out.left = yy - out.slope*xy - out.inches*wy
-	out.err = math.Sqrt(xx / det * math.Max(1, out.left/float64(len(b))))
-	return out
+	return foamFit{f, r.fitShape(b, f.left, usual, err)}
 }
 
 // follower is a sensor, or a pressure in a long line, that shows the level late: what is left of a difference is e times less after
@@ -160,7 +135,7 @@ func (f follower) ramp(after float64) float64 {
 type lateFit struct {
 	follower
 	start, end     float64
-	before, behind foamFit
+	before, behind shapeFit
 }
 
 // lateEdges are the readings about both edges of a draw, on which it is fitted.
@@ -217,7 +192,7 @@ func (e lateEdges) best() (best lateFit, ok bool) {
 	best, own := none, none
 	for time := lateLeast * 2 / 3; time < 2*lateMost; time *= 2 {
 		l := e.fit(time)
-		own.before.left, own.behind.left = math.Min(own.before.left, l.before.left), math.Min(own.behind.left, l.behind.left)
+		own.before.missed, own.behind.missed = math.Min(own.before.missed, l.before.missed), math.Min(own.behind.missed, l.behind.missed)
 		if l.left() < best.left() {
 			best = l
 		}
@@ -226,33 +201,33 @@ func (e lateEdges) best() (best lateFit, ok bool) {
 		return best, false
 	}
 	best = e.fit(leastAt(func(time float64) float64 { return e.fit(time).left() }, best.time/2, 2*best.time))
-	sure := func(edge, none, own foamFit) bool {
-		return edge.left < lateClear*none.left || edge.left < lateSure*none.left && edge.left < lateAlike*own.left
+	sure := func(edge, none, own shapeFit) bool {
+		return edge.missed < lateClear*none.missed || edge.missed < lateSure*none.missed && edge.missed < lateAlike*own.missed
 	}
 	return best, sure(best.before, none.before, own.before) && sure(best.behind, none.behind, own.behind) && best.time >= lateLeast && best.time <= lateMost
 }
 
 // left is what both edges leave of the squares, each of the same weight.
-func (l lateFit) left() float64 { return math.Log(l.before.left) + math.Log(l.behind.left) }
+func (l lateFit) left() float64 { return math.Log(l.before.missed) + math.Log(l.behind.missed) }
 
 // fit fits both edges for one time by which the sensor follows. The levels are the oil's at the two instants.
 func (e lateEdges) fit(time float64) lateFit {
 	out := lateFit{follower: follower{time}}
 	made := math.Hypot(e.inflow.err, math.Sqrt(e.inflow.variance/lateBehind))
 	e.at = e.d.start
-	began := func(at float64) foamFit {
+	began := func(at float64) shapeFit {
 		return e.fitShape(e.before, func(after float64) float64 { return out.ramp(e.at + after - at) }, e.d.inflowBefore, made)
 	}
-	out.start = leastAt(func(at float64) float64 { return began(at).left }, e.at-2*time-lateEdge, e.at+lateEdge)
+	out.start = leastAt(func(at float64) float64 { return began(at).missed }, e.at-2*time-lateEdge, e.at+lateEdge)
 	out.before = began(out.start)
 	out.before.level += out.before.slope * (out.start - e.at + time)
 	e.at = e.d.end
-	ended := func(at float64) foamFit {
+	ended := func(at float64) shapeFit {
 		return e.fitShape(e.behind, func(after float64) float64 {
 			return out.ramp(e.at+after-out.start) - out.ramp(e.at+after-at) - (at - out.start)
 		}, e.d.inflowAfter, made)
 	}
-	out.end = leastAt(func(at float64) float64 { return ended(at).left }, math.Max(out.start+lateEdge, e.at-6*time-lateEdge), e.at+lateEdge)
+	out.end = leastAt(func(at float64) float64 { return ended(at).missed }, math.Max(out.start+lateEdge, e.at-6*time-lateEdge), e.at+lateEdge)
 	out.behind = ended(out.end)
 	out.behind.level += out.behind.slope * (out.end - e.at + time)
 	return out
