@@ -235,7 +235,7 @@ func (ts *tankState) evening(d *draw, b []sample) evening {
 }
 
 // dips says that a current loop carries a pressure: right behind a truck its level comes up quickly at first and then less, as none does
-// that rises at once when a separator dumps.
+// that rises at once when a separator dumps. Of few readings two dumps are not told from it.
 func (r resting) dips(inflow float64) bool {
 	r.samples = r.untilRefilled(r.samples[:searchTime(r.samples, r.at+vapourLong)])
 	b := r.thinned(r.withoutSpikes())
@@ -254,7 +254,7 @@ func (r resting) dips(inflow float64) bool {
 		dumped := func(after float64) float64 { return math.Min(0, math.Copysign(1, after-(s.t-r.at))) }
 		once = math.Min(once, r.fitShape(b, dumped, inflow, made).missed)
 	}
-	return best.inches > math.Max(dipLeast, dipSure*best.err) && best.inches < vapourMost && best.missed < dipShare*once
+	return best.inches > math.Max(dipLeast, dipSure*best.err) && best.inches < vapourMost && best.missed < math.Min(dipShare*once, once-piecePrice)
 }
 
 // withoutDip follows the rest after a truck back to its end, as a level that strays from an
