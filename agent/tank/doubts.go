@@ -331,7 +331,7 @@ func readingsDoubt(ts *tankState, t *Tank, d draw, now float64) []string {
 	if t.Group == "" && saturated(t.Sensor, after, before, 1) {
 		why = append(why, fmt.Sprintf("sensor saturated at the closing, %.2f in is the least that it shows", d.closing.level))
 	}
-	if left, long := slowStart(ts, d); t.Group == "" && left*t.Table.PerInch(d.opening.level) >= slowBbl {
+	if left, long := slowStart(ts, d); t.Group == "" && d.late == 0 && left*t.Table.PerInch(d.opening.level) >= slowBbl {
 		why = append(why, fmt.Sprintf("%.1f bbl left within %s before the pump drew as it did then: water, a bleed, or a slow start", left*t.Table.PerInch(d.opening.level), spanText(long)))
 	}
 	if step := stepped(ts, d); step != 0 {
