@@ -131,20 +131,41 @@ func (c *checker) checkUnit(where string, info PointInfo, ok bool, missing, wron
 	}
 }
 
+// constantRanges are what a constant on a ticket can be, by its key.
+var constantRanges = map[string]struct {
+	low, high float64
+	say       string
+}{
+	"specific_gravity":   {leastGravity, mostGravity, "is no specific gravity of oil; write one such as 0.83 (141.5 / (131.5 + API))"},
+	"bsw":                {0, 100, "is no percentage; write 0 to 100"},
+	"top_temperature":    {leastTemperature, mostTemperature, "is no temperature of oil in degF; write one such as 68"},
+	"bottom_temperature": {leastTemperature, mostTemperature, "is no temperature of oil in degF; write one such as 68"},
+}
+
+// CheckConstant says why a figure of a tank can be no constant under a key.
+func CheckConstant(key string, v float64) error {
+	if r, known := constantRanges[key]; known && !(v >= r.low && v <= r.high) {
+		return fmt.Errorf("%g %s", v, r.say)
+	}
+	return nil
+}
+
 // checkConstants refuses figures that are most probably in another unit.
 func (c *checker) checkConstants(at string, t *Tank) {
-	between := func(key string, s Source, low, high float64, say string) {
-		if s.Constant != nil && (*s.Constant < low || *s.Constant > high) {
-			c.problemf(join(at, key), "%g %s", *s.Constant, say)
+	for _, k := range []struct {
+		key string
+		s   Source
+	}{{"specific_gravity", t.SpecificGravity}, {"bsw", t.BSW}, {"top_temperature", t.TopTemperature}, {"bottom_temperature", t.BottomTemperature}} {
+		if k.s.Constant == nil {
+			continue
+		}
+		if err := CheckConstant(k.key, *k.s.Constant); err != nil {
+			c.problemf(join(at, k.key), "%v", err)
 		}
 	}
-	between("specific_gravity", t.SpecificGravity, leastGravity, mostGravity, "is no specific gravity of oil; write one such as 0.83 (141.5 / (131.5 + API))")
-	between("bsw", t.BSW, 0, 100, "is no percentage; write 0 to 100")
 	if b := t.BSW.Constant; b != nil && *b > 10 && *b <= 100 {
 		c.warnf(at+".bsw", "%g percent is more than hardly any buyer takes; look whether it is not %g", *b, *b/100)
 	}
-	between("top_temperature", t.TopTemperature, leastTemperature, mostTemperature, "is no temperature of oil in degF; write one such as 68")
-	between("bottom_temperature", t.BottomTemperature, leastTemperature, mostTemperature, "is no temperature of oil in degF; write one such as 68")
 }
 
 // checkShape checks the height and builds the table.

@@ -64,24 +64,6 @@ func reparsed(t *testing.T, cfg *Config) {
 	}
 }
 
-func FuzzStrapping(f *testing.F) {
-	for _, s := range []string{"0,0\n240,402.87\n", "inches,barrels\n0,0\n20'0\",402\n", "# x\n\"0\",\"0\"\n", "0,0,0", "\"", "14-03-1,1"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		rows, lines, err := parseStrapping(text)
-		if err != nil && rows != nil || len(rows) != len(lines) {
-			t.Errorf("%d rows, %d lines, %v", len(rows), len(lines), err)
-		}
-		last := strings.Count(text, "\n") + 1
-		for _, n := range lines {
-			if n < 1 || n > last {
-				t.Errorf("line %d of %d", n, last)
-			}
-		}
-	})
-}
-
 func BenchmarkParseExample(b *testing.B) {
 	for b.Loop() {
 		if _, err := Parse("example.yaml", Example, ""); err != nil {

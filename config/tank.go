@@ -1,17 +1,14 @@
 package config
 
 import (
-	"encoding/csv"
-	"errors"
 	"fmt"
-	"io"
-	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"gauger/agent/tank"
 	"gauger/collectors"
+	"gauger/config/strapping"
 )
 
 // Tank is one stock tank: the points that feed it, its shape, and what its tickets say.
@@ -28,7 +25,7 @@ type Tank struct {
 	Sensor            string           `yaml:"sensor" words:"radar float ultrasonic hydrostatic analog" doc:"kind of the level sensor; it says how long the level needs to settle"`
 	Height            tank.Length      `yaml:"height,required" doc:"height of the tank, as in 20ft: a level above it is no level"`
 	Diameter          tank.Length      `yaml:"diameter" doc:"inside diameter, as in 12ft; used when there is no strapping table"`
-	Strapping         Strapping        `yaml:"strapping" doc:"strapping table: a CSV file of inches and barrels, or rows in place, from 0 to the height"`
+	Strapping         Strapping        `yaml:"strapping" doc:"strapping table from 0 to the height: a CSV file whose first line names its units, as Feet,Inches,Barrels (without it inches and barrels), or rows of inches and barrels in place"`
 	Temperatures      string           `yaml:"temperatures" words:"in_tank opening_closing" doc:"in_tank: top and bottom of the tank at the opening; opening_closing: at the opening and at the closing. Default in_tank"`
 	Offset            tank.Length      `yaml:"offset" doc:"from commissioning: added to every level. Default 0"`
 	Sales             string           `yaml:"sales" words:"truck lact" doc:"truck: levels make the tickets; lact: a meter does, never the level. Default truck"`
@@ -100,7 +97,7 @@ func (c *checker) checkStrapping(at string, t *Tank) {
 		c.problemf(where, "%v", err)
 		return
 	}
-	if i, message := firstBadRow(rows); message != "" {
+	if i, message := strapping.BadRow(rows); message != "" {
 		if t.Strapping.File == "" && i >= 0 {
 			where = fmt.Sprintf("%s[%d]", where, i)
 		}
@@ -115,9 +112,15 @@ func (c *checker) checkStrapping(at string, t *Tank) {
 	t.Table = table
 	switch {
 	case table.Top() < float64(t.Height):
-		c.problemf(where, "ends at %g in, below the tank's height of %g in; add rows up to the height, or correct the height", table.Top(), float64(t.Height))
+		c.problemf(where, "%s", strapping.TooLow(table.Top(), t.Height, t.Strapping.File != ""))
 	case table.Bottom() > 0:
 		c.warnf(where, "begins at %g in; a level below that has no volume: begin with 0 in", table.Bottom())
+	}
+	switch strict, doubt := strapping.Doubt(table, t.Height, t.Diameter); {
+	case strict != "":
+		c.strictf(where, "%s", strict)
+	case doubt != "":
+		c.warnf(where, "%s", doubt)
 	}
 }
 
@@ -132,77 +135,18 @@ func (c *checker) strappingRows(where string, t *Tank) ([][2]float64, func(row i
 		return nil, nil, fmt.Errorf("the table cannot be read: %w; put it there, or correct the name", err)
 	}
 	c.checkReadable(where, resolve(c.dir, name))
-	rows, lines, err := parseStrapping(string(b))
+	sheet := strapping.Parse(string(b))
+	rows, doubt, err := sheet.For(t.Height)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s:%w", name, err)
 	}
+	if doubt != "" {
+		c.strictf(where, "%s: %s. Until then gauger takes them for inches and barrels", name, doubt)
+	}
 	return rows, func(i int) string {
-		if i < 0 || i >= len(lines) {
-			return name + ": "
+		if line := sheet.Line(i); line > 0 {
+			return fmt.Sprintf("%s:%d: ", name, line)
 		}
-		return fmt.Sprintf("%s:%d: ", name, lines[i])
+		return name + ": "
 	}, nil
-}
-
-// parseStrapping reads rows of height and barrels, with the line of each. The first line may name the columns; lines
-// that begin with # say nothing. A height is inches or any other form of a length.
-func parseStrapping(text string) (rows [][2]float64, lines []int, err error) {
-	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff")))
-	r.Comment, r.FieldsPerRecord, r.LazyQuotes, r.TrimLeadingSpace = '#', -1, true, true
-	for {
-		record, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return rows, lines, nil
-		}
-		if err != nil {
-			return nil, nil, fmt.Errorf(" %w", err)
-		}
-		line, _ := r.FieldPos(0)
-		row, err := parseRow(record)
-		if err != nil && len(rows) == 0 && heading(record) {
-			continue
-		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("%d: %w", line, err)
-		}
-		rows, lines = append(rows, row), append(lines, line)
-	}
-}
-
-// heading says that no field of a record has a digit: it names the columns.
-func heading(record []string) bool {
-	return !strings.ContainsAny(strings.Join(record, ""), "0123456789")
-}
-
-func parseRow(record []string) (row [2]float64, err error) {
-	if len(record) != 2 {
-		return row, fmt.Errorf("%d columns; write height and barrels with a comma between", len(record))
-	}
-	height, err := tank.ParseLength(record[0])
-	if err != nil {
-		return row, err
-	}
-	barrels, err := number(strings.TrimSpace(record[1]))
-	if err != nil {
-		return row, err
-	}
-	return [2]float64{float64(height), barrels}, nil
-}
-
-// firstBadRow is the first row that makes the table unusable, and why; -1 when it is the table as a whole.
-func firstBadRow(rows [][2]float64) (row int, message string) {
-	if len(rows) < 2 {
-		return -1, fmt.Sprintf("%d rows; a table needs two at least, from 0 to the height", len(rows))
-	}
-	for i, r := range rows {
-		switch {
-		case r[0] < 0 || r[1] < 0:
-			return i, fmt.Sprintf("%g in, %g bbl: neither can be below zero; correct the row", r[0], r[1])
-		case i > 0 && r[0] <= rows[i-1][0]:
-			return i, fmt.Sprintf("%g in after %g in; heights must grow from row to row", r[0], rows[i-1][0])
-		case i > 0 && r[1] <= rows[i-1][1]:
-			return i, fmt.Sprintf("%g bbl at %g in after %g bbl; barrels must grow from row to row", r[1], r[0], rows[i-1][1])
-		}
-	}
-	return 0, ""
 }

@@ -43,8 +43,9 @@ var houseRooms = map[string]houseRoom{
 	"agent/filling":           {why: "when a tank will be full, from levels alone; pure, so that simulated days judge it"},
 	"agent/link":              {why: "spares the link; it knows of a stream its name and its class only"},
 	"agent/cloud":             {may: "agent/cloud/keys", tests: "agent/cloud/cloudtest", why: "the service's web interface; the drain acts on the receipt's class alone"},
-	"config":                  {may: "agent/fleet collectors collectors/modbus collectors/mqtt collectors/sim collectors/host agent/tank agent/cloud", why: "assembles the option structs of the leaf rooms"},
-	"config/draft":            {may: "agent/cloud agent/dialogue agent/tank collectors collectors/modbus collectors/modbus/maps collectors/mqtt config", why: "asks for what a new site's file says, and writes it; what is on the wire it is told"},
+	"config":                  {may: "agent/fleet collectors collectors/modbus collectors/mqtt collectors/sim collectors/host config/strapping agent/tank agent/cloud", why: "assembles the option structs of the leaf rooms"},
+	"config/strapping":        {may: "agent/tank collectors", why: "what a strapping sheet says; it knows no configuration, so that who asks for the file can try it at once"},
+	"config/draft":            {may: "agent/cloud agent/dialogue agent/tank collectors collectors/modbus collectors/modbus/maps collectors/mqtt config config/strapping", why: "asks for what a new site's file says, and writes it; what is on the wire it is told"},
 	"cmd/gauger":              {may: "agent agent/apply agent/audit agent/bundle agent/clock agent/flash agent/control agent/ledger agent/console agent/memory agent/page agent/recorder agent/tank agent/plot agent/cloud agent/cloud/keys agent/link config config/draft outbox outbox/disk outbox/preflight collectors collectors/modbus collectors/modbus/line collectors/modbus/maps collectors/modbus/survey collectors/mqtt collectors/sim collectors/host agent/commission agent/dialogue agent/fleet", tests: "agent/cloud/cloudtest collectors/addresstest collectors/modbus/modbustest deploy/proof", why: "the one place that knows everybody"},
 	"cmd/wellsim":             {may: "collectors/sim collectors/addresstest collectors/modbus/modbustest agent/cloud/cloudtest", why: "the simulated site; it must not share the agent's own idea of a ticket"},
 	"agent":                   {may: "collectors outbox agent/clock agent/ledger agent/cloud agent/eventrules", tests: "agent/control agent/ledger/ledgertest agent/tank agent/cloud/cloudtest agent/cloud/keys deploy/proof", why: "starts and stops every worker; which collectors there are is decided above it"},
@@ -133,8 +134,7 @@ var houseFences = []houseFence{
 var (
 	houseBadNames = []string{"util", "utils", "common", "helpers", "types", "base", "misc"}
 	houseMark     = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME)\b`)
-	// Paths that exist on one person's machine only.
-	housePath = regexp.MustCompile(`(^|[\s"'` + "`" + `=:(,])/(home|Users|root|work)/\w`)
+	housePath     = regexp.MustCompile(`(^|[\s"'` + "`" + `=:(,])/(home|Users|root|work)/\w`) // on one person's machine only
 )
 
 // houseJudge reads the whole tree and returns every fault, each as "place: what is wrong".

@@ -76,7 +76,8 @@ func (o *initOptions) run(ctx context.Context, c *call, _ []string) error {
 	if talk.Kept, err = readAnswers(kept, o.fresh); err != nil {
 		return err
 	}
-	v := &draft.Interview{Dialogue: talk, MapBase: base, Points: o.points, ReadFile: func(name string) ([]byte, error) { return readBeside(c.config, name) }}
+	v := &draft.Interview{Dialogue: talk, MapBase: base, Points: o.points, ReadFile: func(name string) ([]byte, error) { return readBeside(c.config, name) },
+		ReadTable: func(name string) ([]byte, error) { return readTable(c.config, name) }}
 	if !o.offline {
 		v.Field = draft.Field{Scan: scanFor(c), Probe: probeFor(c), Listen: o.listenTo(c), Devices: serviceDevices(c)}
 	}
@@ -195,6 +196,25 @@ func readBeside(configFile, name string) ([]byte, error) {
 	}
 	return text, err
 }
+
+// readTable reads a strapping table from where the configuration will: its own folder, unless the whole path is given.
+func readTable(configFile, name string) ([]byte, error) {
+	folder := filepath.Dir(configFile)
+	path := name
+	if !filepath.IsAbs(name) {
+		path = filepath.Join(folder, name)
+	}
+	text, err := collectors.ReadFile(path, mostTable)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, here := os.Stat(name); here == nil {
+			return nil, fmt.Errorf("it is read from the configuration's folder, and there is none: `cp %s %s`, or give another file", name, filepath.Join(folder, filepath.Base(name)))
+		}
+	}
+	return text, err
+}
+
+// mostTable is the size of a strapping table that can be read.
+const mostTable = 1 << 20
 
 func keepAnswers(file string, all map[string]string) error {
 	text, err := json.MarshalIndent(all, "", "  ")

@@ -99,7 +99,9 @@ type Interview struct {
 	MapBase  maps.Counting // of maps that do not say it
 	Points   []string      // further points, as DEVICE/NAME,key=value,...
 	ReadFile func(name string) ([]byte, error)
-	site     Site
+	// ReadTable reads a strapping table as the configuration will, from its own folder.
+	ReadTable func(name string) ([]byte, error)
+	site      Site
 }
 
 var (

@@ -105,6 +105,7 @@ func interview(in string, kept map[string]string) (*Interview, *bytes.Buffer) {
 			}
 			return nil, os.ErrNotExist
 		}}
+	v.ReadTable = v.ReadFile
 	return v, out
 }
 

@@ -11,6 +11,8 @@ import (
 	"gauger/agent/dialogue"
 	"gauger/agent/tank"
 	"gauger/collectors"
+	"gauger/config"
+	"gauger/config/strapping"
 )
 
 func (v *Interview) askTanks(ctx context.Context) error {
@@ -39,7 +41,9 @@ func (v *Interview) askTank(ctx context.Context, key string, n int) (t Tank, err
 		func() (err error) { level, t.Level, err = v.askLevel(ctx, key); return err },
 		func() error { return v.askUnit(ctx, key, level) },
 		ask(&t.Height, dialogue.Question{Key: "height", Text: "  Its height", Check: checkLength}),
-		ask(&t.Strapping, dialogue.Question{Key: "strapping", Text: "  File of its strapping table (inches,barrels)", Optional: true, Check: v.checkFile}),
+		ask(&t.Strapping, dialogue.Question{Key: "strapping", Text: "  File of its strapping table (CSV; its first line names the units)", Optional: true, Check: func(name string) (string, error) {
+			return v.checkTable(name, t.Height)
+		}}),
 		func() error {
 			if t.Strapping != "" {
 				return nil
@@ -54,8 +58,8 @@ func (v *Interview) askTank(ctx context.Context, key string, n int) (t Tank, err
 		}}),
 		ask(&t.Purchaser, dialogue.Question{Key: "purchaser", Text: "  Who buys the oil", Default: v.lastPurchaser()}),
 		ask(&t.Top, dialogue.Question{Key: "top_temperature", Text: "  Its temperature: a point, or degF", Optional: true, Check: v.checkTemperature}),
-		ask(&t.Gravity, dialogue.Question{Key: "specific_gravity", Text: "  Specific gravity 60/60, such as 0.83", Optional: true, Check: v.checkSource}),
-		ask(&t.BSW, dialogue.Question{Key: "bsw", Text: "  BS&W in percent, such as 0.2", Optional: true, Check: v.checkSource}),
+		ask(&t.Gravity, dialogue.Question{Key: "specific_gravity", Text: "  Specific gravity 60/60, such as 0.83", Optional: true, Check: v.checkSource("specific_gravity")}),
+		ask(&t.BSW, dialogue.Question{Key: "bsw", Text: "  BS&W in percent, such as 0.2", Optional: true, Check: v.checkSource("bsw")}),
 	)
 	if err != nil {
 		return t, err
@@ -94,9 +98,20 @@ func (v *Interview) lastPurchaser() string {
 	return ""
 }
 
-func (v *Interview) checkFile(name string) (string, error) {
-	_, err := v.ReadFile(name)
-	return name, err
+// checkTable reads a strapping table as the configuration will.
+func (v *Interview) checkTable(name, height string) (string, error) {
+	text, err := v.ReadTable(name)
+	if err != nil {
+		return "", err
+	}
+	tall, err := tank.ParseLength(height)
+	if err != nil {
+		return "", err
+	}
+	if err := strapping.Check(string(text), tall); err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	return name, nil
 }
 
 func checkLength(text string) (string, error) {
@@ -107,15 +122,17 @@ func checkLength(text string) (string, error) {
 	return text, err
 }
 
-// checkSource takes a number, or a point that there is.
-func (v *Interview) checkSource(text string) (string, error) {
-	if _, err := strconv.ParseFloat(text, 64); err == nil {
+// checkSource takes a number that can stand under the key, or a point that there is.
+func (v *Interview) checkSource(key string) func(text string) (string, error) {
+	return func(text string) (string, error) {
+		if n, err := strconv.ParseFloat(text, 64); err == nil {
+			return text, config.CheckConstant(key, n)
+		}
+		if v.point(text) == nil {
+			return "", fmt.Errorf("%q is neither a number nor a point such as plc/tk1-top", text)
+		}
 		return text, nil
 	}
-	if v.point(text) == nil {
-		return "", fmt.Errorf("%q is neither a number nor a point such as plc/tk1-top", text)
-	}
-	return text, nil
 }
 
 func (v *Interview) checkTemperature(text string) (string, error) {
@@ -124,7 +141,7 @@ func (v *Interview) checkTemperature(text string) (string, error) {
 			return "", fmt.Errorf("%s is in %q, which is no temperature (degF, degC)", text, p.Unit)
 		}
 	}
-	return v.checkSource(text)
+	return v.checkSource("top_temperature")(text)
 }
 
 func (v *Interview) point(name string) *Point {

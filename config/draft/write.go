@@ -135,7 +135,7 @@ func (t Tank) write(line func(string, ...any)) {
 	if t.Strapping != "" {
 		line("    strapping: %s", yamlText(t.Strapping))
 	} else {
-		line("    diameter: %s   # inside; a strapping table is better: strapping: tk.csv (inches,barrels)", yamlText(t.Diameter))
+		line("    diameter: %s   # inside; a strapping table is better: strapping: tk.csv", yamlText(t.Diameter))
 	}
 	line("    offset: 0in   # added to the level; gauger commission sets it")
 	line("    sensor: %s", t.Sensor)
