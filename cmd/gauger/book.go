@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/control"
 	"gauger/agent/ledger"
 
 	"github.com/spf13/cobra"
@@ -127,18 +127,16 @@ func bookText(out io.Writer, rows []ledger.BookRow, unbooked []string) error {
 		}
 		i = n
 	}
+	for _, r := range control.BookTotals(rows) {
+		t.printf("%s\t%s\t%s\t\n", r.Date, r.Tank, volumeColumns([]ledger.BookRow{r}))
+	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	for _, r := range rows {
-		for _, line := range bookNotes(&r) {
-			fmt.Fprintf(out, "%s %s: %s\n", r.Date, r.Tank, line)
-		}
+	for _, line := range append(control.BookNotes(rows), unbooked...) {
+		t.printf("%s\n", line)
 	}
-	for _, line := range unbooked {
-		fmt.Fprintln(out, line)
-	}
-	return nil
+	return t.Flush()
 }
 
 // volumeColumns are the columns of one row, or of the sum of some; a sum with an unknown part is unknown.
@@ -165,59 +163,6 @@ func sumOf(rows []ledger.BookRow, of func(r *ledger.BookRow) *float64) *float64 
 	return &sum
 }
 
-// bookNotes are the sentences about a day: its runs, where production is from, what a loss would have had to be to be
-// seen, and what was amiss.
-func bookNotes(r *ledger.BookRow) []string {
-	var out []string
-	for _, t := range r.Tickets {
-		name := cmp.Or(t.Number, "a run without a number yet")
-		line := fmt.Sprintf("run %s of %.1f bbl", name, t.Bbl)
-		switch t.State {
-		case "queued":
-			line = strings.TrimSuffix(line+"; "+t.Why, "; ")
-		case "held":
-			line += " is held: its ticket has not left"
-		case "rejected":
-			line += " was rejected by " + t.Why + "; its oil is counted as run, since the level fell"
-		case "voided":
-			line += " is void, by " + t.Why
-		case "unknown":
-			line += " has no ticket in this store"
-		case "written":
-			line = fmt.Sprintf("ticket %s of %.1f bbl was written by %s; the figures go by the level alone and do not count it", name, t.Bbl, t.Why)
-		}
-		out = append(out, line)
-	}
-	if r.Residual != nil {
-		out = append(out, lossWords(r))
-	}
-	return append(out, r.Remarks...)
-}
-
-// lossWords says what the residual rests on and how little would have been noticed.
-func lossWords(r *ledger.BookRow) string {
-	text := "production is estimated from the level"
-	if r.Measured {
-		text = "production is by the meter"
-	}
-	if r.Error > 0 {
-		text += fmt.Sprintf("; residual give or take %.1f bbl", r.Error)
-	}
-	switch {
-	case r.Sees != nil:
-		text += fmt.Sprintf("; a loss of %.1f bbl a day would be told of within three days", *r.Sees)
-		if r.Blind != "" {
-			text += ", if it began after the days that this one is compared with (" + r.Blind + ")"
-		}
-	case r.Blind != "":
-		text += "; a slow loss cannot be seen: " + r.Blind
-		if !r.Measured {
-			text += " (a production meter would show it)"
-		}
-	}
-	return text
-}
-
 // bookCSV writes a row for each tank and day: times in the site's zone, volumes in barrels, empty where nobody knows.
 func bookCSV(out io.Writer, zone *time.Location, rows []ledger.BookRow) error {
 	at := func(t time.Time) string { return t.In(zone).Format(time.RFC3339) }
@@ -226,6 +171,10 @@ func bookCSV(out io.Writer, zone *time.Location, rows []ledger.BookRow) error {
 		head = append(head, c.name)
 	}
 	lines := [][]string{append(head, "error_bbl", "sees_bbl_a_day", "measured", "run_numbers", "remarks")}
+	for _, kind := range ledger.BookParts {
+		lines[0] = append(lines[0], "other_"+kind+"_bbl")
+	}
+	lines[0] = append(lines[0], "other_parts")
 	for i := range rows {
 		r := &rows[i]
 		line := []string{r.Date, spreadsheetText(r.Tank), at(r.From), at(r.To), figureText(r.OpeningIn, 2), figureText(r.ClosingIn, 2)}
@@ -234,14 +183,18 @@ func bookCSV(out io.Writer, zone *time.Location, rows []ledger.BookRow) error {
 		}
 		var numbers []string
 		for _, t := range r.Tickets {
-			numbers = append(numbers, strings.TrimSpace(t.Number+" "+strings.ReplaceAll(t.State, "queued", "")))
+			numbers = append(numbers, strings.TrimSpace(t.Number+" "+control.StateInBook(&t)))
 		}
 		remarks := r.Remarks
 		if r.Blind != "" {
 			remarks = append([]string{"a slow loss is hard to see: " + r.Blind}, remarks...)
 		}
-		lines = append(lines, append(line, figureText(&r.Error, 2), figureText(r.Sees, 2), strconv.FormatBool(r.Measured),
-			strings.Join(numbers, " "), strings.Join(remarks, "; ")))
+		line = append(line, figureText(&r.Error, 2), figureText(r.Sees, 2), strconv.FormatBool(r.Measured),
+			strings.Join(numbers, " "), strings.Join(remarks, "; "))
+		for _, kind := range ledger.BookParts {
+			line = append(line, figureText(new(r.PartBbl(kind)), 2))
+		}
+		lines = append(lines, append(line, strings.Join(control.OtherLines(r), "; ")))
 	}
 	return csv.NewWriter(out).WriteAll(lines)
 }
