@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -111,7 +112,7 @@ func printTickets(c *call, h site, rows []ticketRow, inBook map[string]float64) 
 			}
 		}
 		t.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name(), r.Tank, timeText(r.Start, h.zone()), r.End.In(h.zone()).Format("15:04"),
-			open, closing, figureText(g.bbl, 1), truck, diff, r.State, r.reviewText())
+			open, closing, figureText(g.bbl, 1), truck, diff, r.standing(), r.reviewText())
 	}
 	t.printf("\n")
 	printSums(t, h, rows)
@@ -303,7 +304,7 @@ func (p *period) contains(r *ticketRow) bool {
 // csvColumns are those of `tickets list --format csv`; csv writes their figures in the same order.
 const csvColumns = "production_day,number,tank,purchaser,start,end,open_ft_in_q,open_in,close_ft_in_q,close_in,open_bbl,close_bbl,gauge_bbl," +
 	"removed_bbl,inflow_bbl,error_bbl,open_degf,close_degf,specific_gravity,api60,bsw_percent,open_ctl,close_ctl,gross_bbl,net_bbl," +
-	"hauler,hauler_bbl,hauler_basis,difference_bbl,state,review,booked_bbl,booked_gross_bbl,booked_net_bbl"
+	"hauler,hauler_bbl,hauler_basis,difference_bbl,state,review,booked_bbl,booked_gross_bbl,booked_net_bbl,void,replaces,replaced_by"
 
 // csvLine is a ticket as an accountant imports it. A figure that is not known is empty. The booked columns are those to add up: of a
 // ticket that was rejected, dropped or voided they are 0.
@@ -343,14 +344,14 @@ func (r *ticketRow) csvLine(h site) []string {
 	} else {
 		line = append(line, "", "", "", "")
 	}
-	line = append(line, r.State, spreadsheetText(r.reviewText()))
+	line = append(line, r.standing(), spreadsheetText(r.reviewText()))
 	for _, bbl := range []*float64{f.bbl, v.GrossBbl, v.NetBbl} {
 		if !r.Booked() {
 			bbl = new(0.0)
 		}
 		line = append(line, figureText(bbl, 2))
 	}
-	return line
+	return append(line, strconv.FormatBool(r.Voided != ""), spreadsheetText(r.Replaces), spreadsheetText(r.ReplacedBy))
 }
 
 // writeTicketsCSV writes a line for each ticket: times in the site's zone, gauges in inches, volumes in barrels.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -45,8 +46,12 @@ not in the sums: 1 rejected, 1 dropped, 1 void, 345.0 bbl; nor in the book's run
 	}
 
 	for _, i := range []int{2, 5} {
-		if fields := rows[i].csvLine(site{}); fields[len(fields)-1] != "0.00" {
-			t.Errorf("%s counts as %s bbl", rows[i].reviewText(), fields[len(fields)-1])
+		fields := rows[i].csvLine(site{})
+		if booked := fields[len(fields)-4]; booked != "0.00" {
+			t.Errorf("%s counts as %s bbl", rows[i].reviewText(), booked)
+		}
+		if void := fields[len(fields)-3]; void != strconv.FormatBool(i == 5) {
+			t.Errorf("%s is void: %s", rows[i].reviewText(), void)
 		}
 	}
 }
