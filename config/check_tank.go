@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gauger/agent/tank"
@@ -72,6 +73,9 @@ func (c *checker) checkTankPoints(at string, t *Tank) {
 		switch k.Key {
 		case "level", "interface":
 			c.checkLengthUnit(where, info)
+			if k.Key == "level" && c.checking {
+				c.adviseWatch(t, info)
+			}
 		case "top_temperature", "bottom_temperature":
 			_, ok := info.Unit.Fahrenheit(0)
 			c.checkUnit(where, info, ok, "is a temperature: write unit: degF or degC", "temperature; use degF or degC")
@@ -94,6 +98,16 @@ func (c *checker) checkLengthUnit(where string, info PointInfo) {
 	case err != nil:
 		c.problemf(where, "%s is in %s, which is no length; a level is in in, ft, m, cm, mm or percent of the height", info.Point, quote(string(info.Unit)))
 	}
+}
+
+// adviseWatch tells of a level that would stay good for ever when its device falls silent.
+func (c *checker) adviseWatch(t *Tank, info PointInfo) {
+	key := c.cfg.Devices[info.Device].options.unwatched(info.Index)
+	if key == "" || slices.ContainsFunc(c.cfg.Events, func(e Event) bool { return e.Stale > 0 && e.Point == info.Point }) {
+		return
+	}
+	c.warnf(fmt.Sprintf("devices[%d].points[%d].%s", info.Device, info.Index, key),
+		"missing; when the device falls silent, its last level stays that of %s and nobody is told: write how often it speaks at least, such as 1h", t.ID)
 }
 
 // writesLength says that a length may be written with a unit: a height, as 20' or 20 ft.

@@ -80,3 +80,37 @@ func TestAConstantOfMuchWaterIsDoubted(t *testing.T) {
 		}
 	}
 }
+
+// Who checks a file is told of a level that would stay good for ever when its device falls silent; who runs is not.
+func TestALevelThatNobodyWatchesIsTold(t *testing.T) {
+	const every, event = ", expect_every: 10m", "  - {rule: Radio silent, point: radio/tk2-level, stale: 30m}\n"
+	for name, x := range map[string]struct {
+		without []string
+		told    bool
+	}{
+		"both":         {nil, false},
+		"only every":   {[]string{event}, false},
+		"only stale":   {[]string{every}, false},
+		"none of both": {[]string{every, event}, true},
+	} {
+		text := string(Example)
+		for _, part := range x.without {
+			text = strings.Replace(text, part, "", 1)
+		}
+		path := filepath.Join(t.TempDir(), "gauger.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, doubts, err := Look{}.Examine(path)
+		told := slices.ContainsFunc(doubts, func(p Problem) bool {
+			return strings.HasSuffix(p.Path, ".expect_every") && strings.Contains(p.Message, "stays that of ")
+		})
+		if err != nil || told != x.told {
+			t.Errorf("%s: told %v, want %v; %v, %v", name, told, x.told, doubts, err)
+		}
+		cfg, err := Parse("gauger.yaml", []byte(text), "testdata")
+		if err != nil || slices.ContainsFunc(cfg.Warnings, func(p Problem) bool { return strings.HasSuffix(p.Path, ".expect_every") }) {
+			t.Errorf("%s: running tells it too: %v", name, err)
+		}
+	}
+}

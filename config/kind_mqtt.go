@@ -47,6 +47,14 @@ func (e *mqttEntry) interval(point int) time.Duration {
 	return 0
 }
 
+// unwatched is a point without expect_every. A Sparkplug node tells its own death.
+func (e *mqttEntry) unwatched(point int) string {
+	if point < len(e.Options.Points) && e.Options.Points[point].ExpectEvery == 0 && e.Options.Points[point].Sparkplug == "" {
+		return "expect_every"
+	}
+	return ""
+}
+
 func (e *mqttEntry) without(drop func(name string) bool) options {
 	kept := *e
 	kept.Options.Points = without(e.Options.Points, func(p mqtt.Point) string { return p.Name }, drop)

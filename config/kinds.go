@@ -73,6 +73,7 @@ type options interface {
 	mapFiles(resolve func(string) string)    // the same of names within other texts
 	instance(name string) (options, bool)    // a copy in which one point of a template is a point of its own
 	feedsLevel(point int, m levelMoveWithin) // a point is the level of a tank
+	unwatched(point int) (key string)        // the key that is missing, without which nobody notices that a point falls silent; empty: somebody does
 	reached() (by []string)                  // what it shares with others that are reached by it too
 	hashUnwritten(sum io.Writer)             // adds what of how it is read no key shows
 	dropDone()                               // takes away keys that have done their work once it is decoded
@@ -88,6 +89,7 @@ func (plainEntry) mapFiles(func(string) string)    {}
 func (plainEntry) instance(string) (options, bool) { return nil, false }
 func (plainEntry) feedsLevel(int, levelMoveWithin) {}
 func (plainEntry) dropDone()                       {}
+func (plainEntry) unwatched(int) string            { return "" }
 func (plainEntry) reached() []string               { return nil }
 func (plainEntry) hashUnwritten(io.Writer)         {}
 

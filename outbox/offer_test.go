@@ -92,6 +92,28 @@ func TestWhatIsTakenAtOnceIsNotStored(t *testing.T) {
 	})
 }
 
+// An audit of now has what is counted in memory alone too, with its receipts.
+func TestAnAuditIsOfNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := lingering(t, boxPath(t))
+		stop := running(t, b, "tags", &taker{})
+		synctest.Wait()
+		if !b.Offer("tags", offered("a1", "b1", "a2")) {
+			t.Fatal("an idle drain takes no offer")
+		}
+		wait(time.Second)
+		all, err := b.AuditNow()
+		if err != nil || all["tags"].Counts != counts(t, b, "tags") || all["tags"].Delivered != 3 {
+			t.Errorf("the file has %+v, %v", all["tags"], err)
+		}
+		if page, err := b.Entries("tags", outbox.Delivered, 0, 100); err != nil || len(page) != 3 {
+			t.Errorf("%d receipts, %v", len(page), err)
+		}
+		stop()
+		shut(t, b)
+	})
+}
+
 // A kill costs the counts of what was taken meanwhile, and what it had not been: nothing comes twice, and the numbers are given again.
 func TestAKillCostsWhatIsOffered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

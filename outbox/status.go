@@ -73,6 +73,17 @@ type Audited struct {
 // Holds reports whether every accepted record is accounted for, and those that should be here are here.
 func (a Audited) Holds() bool { return a.Balanced() && a.Waiting == a.Queued && a.Dead == a.Letters }
 
+// AuditNow is Audit behind a commit of what was counted and waits for one to go with, unless the disk does not take it, and behind the
+// receipts that follow a commit.
+func (b *Box) AuditNow() (map[string]Audited, error) {
+	if b.Hung() == nil { // else the file says what it said before
+		_ = b.Update(func(*Tx) error { return nil }) // a commit that fails tells by itself
+		b.commitMu.Lock()
+		defer b.commitMu.Unlock()
+	}
+	return b.Audit()
+}
+
 // Audit counts what the file has, of all streams at one instant: after the same commit.
 func (b *Box) Audit() (map[string]Audited, error) {
 	all := map[string]Audited{}
@@ -111,14 +122,13 @@ func (s *stream) audit(tx *bbolt.Tx) (a Audited, err error) {
 	return a, nil
 }
 
-// ReceiptsSince says from when on a stream's receipts are there; all: every one that it ever had.
-func (b *Box) ReceiptsSince(stream string) (since time.Time, all bool, err error) {
+// ReceiptsSince says from when on a stream's receipts are there; all: every one that it ever had by its counts.
+func (b *Box) ReceiptsSince(stream string, c Counts) (since time.Time, all bool, err error) {
 	lowest := uint64(0)
 	err = b.receipts.Each(stream, 0, func(r receipts.Receipt) {
 		if lowest == 0 || r.Number < lowest {
 			lowest, since = r.Number, r.At
 		}
 	})
-	c := b.Counts()[stream]
 	return since, lowest <= 1 && b.receipts.Total(stream) >= c.Delivered+c.Dropped, err
 }

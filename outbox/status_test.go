@@ -101,7 +101,7 @@ func auditCounts(t *testing.T, b *outbox.Box) {
 	if tickets := all["tickets"]; !tickets.Holds() || tickets.Accepted != 0 {
 		t.Errorf("tickets: %+v", tickets)
 	}
-	if since, whole, err := b.ReceiptsSince("events"); err != nil || !whole || since.IsZero() {
+	if since, whole, err := b.ReceiptsSince("events", b.Counts()["events"]); err != nil || !whole || since.IsZero() {
 		t.Errorf("receipts since %s, all: %t, %v", since, whole, err)
 	}
 	if a.Queued++; a.Holds() {

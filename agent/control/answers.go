@@ -155,12 +155,25 @@ func (s Status) blind() (ids []string) {
 	return ids
 }
 
+// quiet are the tanks whose level is good by what came last, long ago, and of which nobody said when the next should come.
+func (s Status) quiet() (ids []string, since time.Time) {
+	for _, t := range s.Tanks {
+		if t.Quiet(s.Now) {
+			if ids = append(ids, t.ID); since.IsZero() || t.At.Before(since) {
+				since = t.At
+			}
+		}
+	}
+	return ids, since
+}
+
 // longQuiet is how long what was seen speaks for what is: after an hour without a good reading or without an answer of the
 // service nobody knows whether the way is still open.
-const longQuiet = time.Hour
+const longQuiet = ledger.LongQuiet
 
 func (s Status) readingAnswer() Answer {
 	good, blind := s.good(), s.blind()
+	quiet, since := s.quiet()
 	var newest time.Time
 	for _, x := range s.Points {
 		if x.Quality == "good" && x.At.After(newest) {
@@ -179,11 +192,14 @@ func (s Status) readingAnswer() Answer {
 		a.State, a.Text = Bad, "none of "+ledger.Plural(len(s.Points), "point")+" is good"
 	case good < len(s.Points) || len(blind) > 0:
 		a.State = Bad
-	case s.Now.Sub(newest) > longQuiet:
+	case s.Now.Sub(newest) > longQuiet || len(quiet) > 0:
 		a.State = Unknown // of what speaks when it likes nobody knows whether it still can
 	}
 	if len(blind) > 0 && good > 0 && s.Daemon {
 		a.Text += "; no good level of " + some(blind)
+	}
+	if len(quiet) > 0 && s.Daemon {
+		a.Text += fmt.Sprintf("; the level of %s came %s", some(quiet), Ago(s.Now, since))
 	}
 	return a
 }

@@ -16,6 +16,10 @@ import (
 func TestNothingIsWellThatWasNotSeen(t *testing.T) {
 	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	good := []PointReading{{Point: "plc/level", Quality: "good", At: now.Add(-3 * time.Second)}}
+	level := func(id string, ago time.Duration, every float64) ledger.TankStatus {
+		return ledger.TankStatus{ID: id, Quality: "good", At: now.Add(-ago), Every: every}
+	}
+	quiet := []ledger.TankStatus{level("TK-1", 3*time.Second, 10), level("TK-2", 72*time.Hour, 0), level("TK-3", 3*time.Hour, 0), level("TK-4", 3*time.Hour, 14400), level("TK-5", 50*time.Minute, 0)}
 	one := map[string]outbox.Counts{ledger.Memos: {Waiting: 1}}
 	key := func(slot, state string) keys.Status { return keys.Status{Slot: slot, State: state} }
 	took := func(ago time.Duration) map[string]DrainStatus {
@@ -27,6 +31,7 @@ func TestNothingIsWellThatWasNotSeen(t *testing.T) {
 	}{
 		"points":           {Status{Daemon: true, Now: now, Points: good}.readingAnswer(), Answer{"reading", Well, "1 of 1 point good, the newest 3 s ago"}},
 		"long quiet":       {Status{Daemon: true, Now: now.Add(2 * time.Hour), Points: good}.readingAnswer(), Answer{"reading", Unknown, "1 of 1 point good, the newest 2 h ago"}},
+		"a dead level":     {Status{Daemon: true, Now: now, Points: good, Tanks: quiet}.readingAnswer(), Answer{"reading", Unknown, "1 of 1 point good, the newest 3 s ago; the level of TK-2, TK-3 came 3 days ago"}},
 		"no point":         {Status{Daemon: true, Now: now}.readingAnswer(), Answer{"reading", Unknown, "nothing was read yet"}},
 		"no daemon":        {Status{Now: now, Points: good}.readingAnswer(), Answer{"reading", Bad, "gauger is not running"}},
 		"never reached":    {Status{Daemon: true, Now: now}.sendingAnswer(), Answer{"sending", Unknown, "nothing waits, the service has taken nothing yet"}},

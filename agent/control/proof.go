@@ -73,28 +73,27 @@ type StreamProof struct {
 	First     uint64    `json:"first,omitempty"` // sequence numbers of those records
 	Last      uint64    `json:"last,omitempty"`
 	Since     time.Time `json:"receipts_since,omitzero"` // where receipts went because they were old or their room used up
+	Moved     bool      `json:"moved,omitempty"`         // records came or went between Whole and Within, each time that they were counted
 }
+
+// proofTries: a stream on which records move while they are counted is counted again, so many times at most.
+const proofTries = 3
 
 // prove makes the proof. Nothing is held up meanwhile; what is delivered during it is counted once.
 func (d *Server) prove(ctx context.Context, a ProofArgs) (Proof, error) {
 	p := Proof{From: a.From, To: a.To, At: time.Now().Round(0), Holds: true, Streams: []StreamProof{}, Unused: d.Ledger.Unused()}
-	audited, err := d.Box.Audit()
+	audited, err := d.Box.AuditNow()
 	if err != nil {
 		return p, err
 	}
-	events := eventComparison{zone: d.Client.Wire(), from: a.From, to: a.To, all: map[eventKey]*eventTally{}}
+	events := &eventComparison{}
 	for _, name := range slices.Sorted(maps.Keys(audited)) {
-		s := StreamProof{Stream: name, Whole: Tally(audited[name].Counts), Queued: audited[name].Queued, Letters: audited[name].Letters,
-			Holds: audited[name].Holds() && !audited[name].Counts.LostUnknown}
-		see := func(outbox.Entry) {}
-		if name == ledger.Events {
-			see = events.addRecord
-		}
-		if err := d.within(&s, a, see); err != nil {
+		s, seen, err := d.proveStream(name, audited[name], a)
+		if err != nil {
 			return p, err
 		}
 		if name == ledger.Events {
-			events.since = s.Since
+			events = seen
 		}
 		p.Streams = append(p.Streams, s)
 		p.Holds = p.Holds && s.Holds
@@ -103,8 +102,34 @@ func (d *Server) prove(ctx context.Context, a ProofArgs) (Proof, error) {
 		p.Events = EventProof{Missing: []EventCount{}, Doubled: []EventCount{}, Unknown: []EventCount{}, Note: "nothing was accepted yet, so that the service is not asked"}
 		return p, nil
 	}
-	p.Events = d.compare(ctx, &events)
+	p.Events = d.compare(ctx, events)
 	return p, nil
+}
+
+// proveStream counts the records of a stream, in all and in the stretch, at one instant: it counts until nothing has moved meanwhile.
+func (d *Server) proveStream(name string, before outbox.Audited, a ProofArgs) (s StreamProof, events *eventComparison, err error) {
+	for try := 1; ; try++ {
+		s = StreamProof{Stream: name, Whole: Tally(before.Counts), Queued: before.Queued, Letters: before.Letters, Holds: before.Holds() && !before.LostUnknown}
+		events = &eventComparison{zone: d.Client.Wire(), from: a.From, to: a.To, all: map[eventKey]*eventTally{}}
+		see := func(outbox.Entry) {}
+		if name == ledger.Events {
+			see = events.addRecord
+		}
+		places, err := d.within(&s, before.Counts, a, see)
+		if err != nil {
+			return s, events, err
+		}
+		events.since = s.Since
+		after, err := d.Box.AuditNow()
+		if err != nil {
+			return s, events, err
+		}
+		if s.Moved = after[name] != before; !s.Moved || try == proofTries {
+			s.count(places)
+			return s, events, nil
+		}
+		before = after[name]
+	}
 }
 
 // empty says that nothing was ever accepted.
@@ -119,17 +144,17 @@ type recordPlace struct {
 	in    bool // it was accepted in the stretch
 }
 
-// within fills in what became of the records that were accepted in the stretch. see gets every record that is known.
-func (d *Server) within(s *StreamProof, a ProofArgs, see func(outbox.Entry)) error {
-	since, all, err := d.Box.ReceiptsSince(s.Stream)
+// within finds what became of the records of a stream, in the order of their numbers. see gets every record that is known.
+func (d *Server) within(s *StreamProof, counts outbox.Counts, a ProofArgs, see func(outbox.Entry)) ([]recordPlace, error) {
+	since, all, err := d.Box.ReceiptsSince(s.Stream, counts)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !all {
 		s.Since = since.Round(0)
 	}
 	var places []recordPlace
-	// In this order, so that a record which moves on meanwhile is seen; its last place counts.
+	// In this order, so that a record which moves on meanwhile is seen.
 	for _, state := range []outbox.State{outbox.Waiting, outbox.Dead, outbox.Delivered, outbox.Dropped} {
 		err := d.each(s.Stream, state, func(e outbox.Entry) {
 			see(e)
@@ -137,12 +162,11 @@ func (d *Server) within(s *StreamProof, a ProofArgs, see func(outbox.Entry)) err
 			places = append(places, recordPlace{e.Record.Seq, state, !at.Before(a.From) && at.Before(a.To)})
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
 	sort.SliceStable(places, func(i, j int) bool { return places[i].seq < places[j].seq })
-	s.count(places)
-	return nil
+	return places, nil
 }
 
 // each calls see with every record of a stream in one state.
@@ -163,15 +187,16 @@ func (d *Server) each(stream string, state outbox.State, see func(outbox.Entry))
 }
 
 // count counts places, which are in the order of their numbers. Numbers have no holes: what lies between two records of the
-// stretch and is nowhere was evicted or lost, or its receipt is no longer kept.
+// stretch and is nowhere was evicted or lost, or its receipt is no longer kept. A record that was seen twice is where it was in the end; where
+// nothing has moved its receipt is ahead of the commit, and it is where it was in the file.
 func (s *StreamProof) count(places []recordPlace) {
 	w := &s.Within
 	w.LostUnknown = s.Whole.LostUnknown
 	known := uint64(0) // places from the first of the stretch on, and up to its last
 	since, last := uint64(0), uint64(0)
 	for i, p := range places {
-		if i+1 < len(places) && places[i+1].seq == p.seq {
-			continue // the same record, further on
+		if again := i + 1; s.Moved && again < len(places) && places[again].seq == p.seq || !s.Moved && i > 0 && places[i-1].seq == p.seq {
+			continue
 		}
 		if s.First > 0 {
 			since++

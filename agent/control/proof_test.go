@@ -171,6 +171,35 @@ func TestProofFindsTheEventsOfItsLastSecond(t *testing.T) {
 	})
 }
 
+// While records come and leave, what is counted in all and what was accepted up to now are of one instant, or the proof says that they are
+// not.
+func TestProofIsOfOneInstant(t *testing.T) {
+	b := ledgertest.New(t, nil)
+	b.Clock.Confirm()
+	server, stop := proving(b, &cloudtest.Service{})
+	defer stop()
+	ended := make(chan error, 1)
+	go func() {
+		var err error
+		for i := 0; i < 500 && err == nil; i++ {
+			err = b.QueueEvent(ledger.Event{Rule: "x", Note: "x", Start: time.Now(), End: time.Now()})
+		}
+		ended <- err
+	}()
+	for {
+		s := provenAs(t, server, time.Time{}, time.Now().Add(time.Hour)).of(ledger.Events)
+		if !s.Moved && s.Within != s.Whole {
+			t.Errorf("in all %+v, up to now %+v", s.Whole, s.Within)
+		}
+		select {
+		case err := <-ended:
+			b.Must(err)
+			return
+		default:
+		}
+	}
+}
+
 // A record that gave way to the quota is counted in the stretch in which it was accepted.
 func TestProofCountsWhatGaveWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -243,11 +243,14 @@ func (d *Server) Open() *Server {
 		"outbox.decode":  {Operate, RequestOf(d.redecode)},
 		"proof":          {Look, RequestOf(d.prove)},
 		"book":           {Look, RequestOf(d.bookDays)},
-		"tickets.list":   {Look, RequestOf(func(context.Context, None) ([]ledger.TicketRecord, error) { return d.Ledger.Tickets() })},
-		"tickets.check":  {Look, RequestOf(d.checkTickets)},
-		"tickets.add":    {Operate, RequestOf(d.addTicket)},
-		"tickets.match":  {Operate, RequestOf(d.matchTicket)},
-		"tickets.why":    {Look, RequestOf(func(_ context.Context, a ledger.ExplainArgs) (*ledger.Explanation, error) { return d.Ledger.Explain(a) })},
+		"book.begins": {Look, RequestOf(func(context.Context, None) ([]ledger.BookBegin, error) {
+			return d.Ledger.BookBegins(d.began(time.Now())), nil
+		})},
+		"tickets.list":  {Look, RequestOf(func(context.Context, None) ([]ledger.TicketRecord, error) { return d.Ledger.Tickets() })},
+		"tickets.check": {Look, RequestOf(d.checkTickets)},
+		"tickets.add":   {Operate, RequestOf(d.addTicket)},
+		"tickets.match": {Operate, RequestOf(d.matchTicket)},
+		"tickets.why":   {Look, RequestOf(func(_ context.Context, a ledger.ExplainArgs) (*ledger.Explanation, error) { return d.Ledger.Explain(a) })},
 		"tickets.release": {Operate, RequestOf(func(ctx context.Context, t TicketArgs) (None, error) {
 			return None{}, d.Ledger.Release(t.Number, Person(ctx))
 		})},

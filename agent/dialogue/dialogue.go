@@ -183,15 +183,18 @@ func (d *Dialogue) Yes(ctx context.Context, q Question) (bool, error) {
 // Width of what is printed, in columns.
 const Width = 80
 
-// Fold breaks lines so that they fit. What is before a line's words stands before its continuation too; a word that is wider than
-// a line stays whole.
-func Fold(text string) string {
+// Fold breaks lines so that they fit into Width.
+func Fold(text string) string { return FoldTo(text, Width) }
+
+// FoldTo breaks lines so that they fit into so many columns. What is before a line's words stands before its continuation too; a word
+// that is wider than a line stays whole.
+func FoldTo(text string, width int) string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
 		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
-		for len([]rune(line)) > Width {
+		for len([]rune(line)) > width {
 			runes := []rune(line)
-			cut := strings.LastIndex(string(runes[:Width+1]), " ")
+			cut := strings.LastIndex(string(runes[:width+1]), " ")
 			if cut <= len(indent) {
 				if cut = len(indent) + strings.Index(line[len(indent):], " "); cut < len(indent) {
 					break

@@ -38,6 +38,7 @@ type mending struct {
 type eviction struct {
 	Since, Last time.Time
 	Count       int
+	Total       uint64 // records of the stream that have ever given way, of which these are the last
 }
 
 // evictionsKey and mendedKey keep both for the next run.
@@ -58,12 +59,42 @@ func (e *evictions) NoteLoss(n outbox.Note) {
 	if n.Kind != outbox.NoteEvicted {
 		return
 	}
-	g := e.byStream[n.Stream]
+	e.add(n.Stream, n.Count, at)
+}
+
+func (e *evictions) add(stream string, n int, at time.Time) {
+	g := e.byStream[stream]
 	if at.Sub(g.Last) > evictionsToldFor {
-		g = eviction{Since: at}
+		g = eviction{Since: at, Total: g.Total}
 	}
-	g.Count, g.Last = g.Count+n.Count, at
-	e.byStream[n.Stream] = g
+	g.Count, g.Last, g.Total = g.Count+n, at, g.Total+uint64(n)
+	e.byStream[stream] = g
+}
+
+// load takes up what the run before kept. What gave way after that is in the outbox's own counts alone, which are stored with every
+// record: nobody knows when that was, but not later than now.
+func (e *evictions) load(counts map[string]outbox.Counts) error {
+	if err := errors.Join(e.state.LoadState(evictionsKey, &e.byStream), e.state.LoadState(mendedKey, &e.mended)); err != nil {
+		return err
+	}
+	changed := false
+	for name, c := range counts {
+		g := e.byStream[name]
+		switch {
+		case c.Evicted > g.Total && (g.Total > 0 || g.Count == 0):
+			e.add(name, int(c.Evicted-g.Total), time.Now().Round(0))
+			changed = true
+		case c.Evicted != g.Total: // the version before did not keep the total; or what it counts was taken back
+			g.Total, changed = c.Evicted, true
+			e.byStream[name] = g
+		}
+	}
+	if changed {
+		if err := e.SaveLosses(); err != nil {
+			e.state.log.Warn().Err(err).Msg("what gave way in the run before could not be stored; it is counted again at the next start")
+		}
+	}
+	return nil
 }
 
 // SaveLosses stores them; that is done when an event tells of it, and not for every record.

@@ -36,3 +36,41 @@ func TestAMendedOutboxIsShownForAWeek(t *testing.T) {
 		}
 	})
 }
+
+// What gave way after the last time that it was stored is counted after a kill, by the outbox's own counts; once, over further restarts.
+func TestWhatGaveWayBeforeAKillIsCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		starts := func(evicted uint64) string { // after a kill, with what the outbox has counted by then
+			t.Helper()
+			b.evictions.byStream = map[string]eviction{}
+			b.must(b.evictions.load(map[string]outbox.Counts{TagValues: {Accepted: 9000, Evicted: evicted}, Events: {Accepted: 1}}))
+			return strings.Join(b.EvictionWarnings(time.Now()), "\n")
+		}
+		gives := func(n int) {
+			b.NoteLoss(outbox.Note{Kind: outbox.NoteEvicted, Stream: TagValues, Count: n, At: time.Now()})
+		}
+		says := func(what, got, want string) {
+			t.Helper()
+			if !strings.HasPrefix(got, want) || want == "" && got != "" {
+				t.Errorf("%s: %q, want %q", what, got, want)
+			}
+		}
+		gives(500)
+		says("a kill before anything was stored", starts(500), "500 records of tagvalues gave way")
+		says("another start", starts(500), "500 records of tagvalues gave way")
+		gives(20)
+		b.must(b.SaveLosses())
+		gives(300)
+		pass(time.Hour)
+		says("a kill after the half was stored", starts(820), "820 records of tagvalues gave way")
+		gives(10) // of a commit that the disk then refused
+		b.must(b.SaveLosses())
+		says("what was taken back", starts(820), "830 records")
+		pass(25 * time.Hour)
+		says("a day later", starts(820), "")
+		b.must(b.SaveState(evictionsKey, map[string]eviction{TagValues: {Since: time.Now(), Last: time.Now(), Count: 7}}))
+		says("what the version before has kept", starts(820), "7 records of tagvalues gave way")
+		says("and another start", starts(821), "8 records of tagvalues gave way")
+	})
+}

@@ -95,7 +95,7 @@ func New(site Site, box *outbox.Box, clock *clock.Clock, log zerolog.Logger) (*L
 	s, err := l.load()
 	l.adopt(s)
 	l.state.setups.routeOldLevels(l.routes, log)
-	return l, errors.Join(err, l.LoadState(evictionsKey, &l.evictions.byStream), l.LoadState(mendedKey, &l.evictions.mended))
+	return l, errors.Join(err, l.evictions.load(box.Counts()))
 }
 
 func newLedger(site Site, box *outbox.Box, clock *clock.Clock, log zerolog.Logger) *Ledger {

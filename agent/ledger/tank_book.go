@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -131,6 +132,41 @@ type BookTicket struct {
 	Why      string  `json:"why,omitempty"`
 	Written  string  `json:"written_by,omitempty"`
 	Replaced string  `json:"replaced_by,omitempty"`
+}
+
+// BookBegin says what is to come of a tank in the book.
+type BookBegin struct {
+	Tank  string    `json:"tank"`
+	Since time.Time `json:"since,omitzero"` // it is counted from then on; zero: it is not, or not known since when
+	Next  time.Time `json:"next,omitzero"`  // about when its next row comes; zero: nothing is counted yet
+	Whole time.Time `json:"whole,omitzero"` // about when the next row with both stocks does
+}
+
+// BookBegins says it of every tank; began is when the program did, behind which the recorder's file stays for a while.
+func (l *Ledger) BookBegins(began time.Time) []BookBegin {
+	all := make([]BookBegin, len(l.site.Tanks))
+	var read time.Time
+	if k := l.RecorderStatus(); k != nil && k.Error == "" {
+		read = cmp.Or(k.Oldest, began)
+	}
+	l.see(func() {
+		for i, t := range l.site.Tanks {
+			b := BookBegin{Tank: t.ID}
+			from, to, whole := l.state.tankBook.Open(i)
+			switch {
+			case from.IsZero():
+			case whole:
+				b.Since, b.Next, b.Whole = from, to.Add(tankbook.CloseAfter), to.Add(tankbook.CloseAfter)
+			default:
+				b.Next, b.Whole = to.Add(tankbook.CloseAfter), l.site.bookRules().NextGaugeOff(to).Add(tankbook.CloseAfter)
+				if read.After(from) {
+					b.Since = read
+				}
+			}
+			all[i] = b
+		}
+	})
+	return all
 }
 
 // BookDays lists the closed days of a period by date, and within a date by the tanks' ids.

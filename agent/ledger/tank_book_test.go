@@ -116,6 +116,23 @@ func TestAKillChangesNoFigureOfTheBook(t *testing.T) {
 	}
 }
 
+// Before the first row the book says since when it counts and when that comes: of a tank whose first levels came in the middle of a day the
+// first one has no opening, of one that was seen at a gauge-off it is whole.
+func TestABookWithoutARowSaysWhenItComes(t *testing.T) {
+	at := func(t time.Time) string { return t.Format("01-02 15:04") }
+	began := time.Date(2026, 3, 2, 4, 59, 0, 0, time.UTC)
+	for hours, want := range map[int]string{1: "03-02 07:45, 03-03 07:45", 4: "03-03 07:45, 03-03 07:45"} {
+		b := newBench(t, metered)
+		if got := b.BookBegins(began); len(got) != 1 || got[0] != (BookBegin{Tank: "TK-1"}) {
+			t.Fatalf("before the first level: %+v", got)
+		}
+		b.leaking(hours)
+		if got := b.BookBegins(began)[0]; at(got.Next)+", "+at(got.Whole) != want {
+			t.Errorf("after %d h: %+v, want %s", hours, got, want)
+		}
+	}
+}
+
 func TestAMeterCountsInItsUnit(t *testing.T) {
 	for unit, want := range map[collectors.Unit]float64{"bbl": 42, "gal": 1, "m3": 264.172, "": 42, "mbbl": 42000, "ft3": 7.48052} {
 		got, ok := unit.Barrels(1)

@@ -28,7 +28,16 @@ type TankStatus struct {
 	Known     string      `json:"service_knows_it"`       // known, unknown, unclear; empty: the service was not asked yet
 	GoodAt    time.Time   `json:"last_good_at,omitzero"`  // of the newest level that was good
 	LoadEnd   time.Time   `json:"last_load_end,omitzero"` // of its newest load that is not rejected
+	Every     float64     `json:"every_s,omitempty"`      // how often its level comes; 0: nobody said, so that nobody misses it
 	LossSince time.Time   `json:"loss_since,omitzero"`    // when oil began to be missing by the tank book, while it goes on
+}
+
+// LongQuiet is how long a level speaks for what is, where nobody said how often it comes.
+const LongQuiet = time.Hour
+
+// Quiet says that a level was good when it came, so long ago that nobody knows whether its device still speaks.
+func (s TankStatus) Quiet(now time.Time) bool {
+	return s.Quality == collectors.Good.String() && s.Every == 0 && now.Sub(s.At) > LongQuiet
 }
 
 // tankStatus is tank i as its newest reading shows it. The ledger's lock is held.
@@ -39,7 +48,7 @@ func (l *Ledger) tankStatus(i int, t Tank) TankStatus {
 		looked = DeviceLookup{} // the box is out of service, and that is said
 	}
 	s := TankStatus{ID: t.ID, Known: looked.Found, Quality: collectors.Bad.String(), Phase: l.state.tanks.Phase(i), Waits: l.state.setups.waits(i, l.state.tanks), Inhibited: l.inhibited(t.ID, time.Now().Round(0)),
-		LossSince: l.state.tankBook.Losing(i)}
+		LossSince: l.state.tankBook.Losing(i), Every: t.Every.Seconds()}
 	if c, ok := l.state.setups.detector.Latest(l.state.tanks, i); ok {
 		s.GoodAt = c.At.Round(0)
 	}

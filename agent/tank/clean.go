@@ -93,15 +93,20 @@ func (ts *tankState) raised(t *Tank) bool {
 	return ts.drawing && ts.heldSince > ts.searchFrom && p.first.v-ts.last.v > inflowMost*(p.first.t-ts.heldSince)+ts.noiseFloor(t)
 }
 
-// hungUntilPumped says that what is pending falls as under a pump that began while the value stood as this sensor's never do.
-func (ts *tankState) hungUntilPumped(t *Tank) bool {
+// hung says that the value stood as this sensor's never do, and that what is pending is what a truck leaves: it falls as under a pump that
+// began meanwhile, or lies lower by as much as one takes in this time.
+func (ts *tankState) hung(t *Tank) bool {
 	p, stood := ts.pending, ts.last.t-ts.heldSince
 	if ts.drawing || ts.interval.changes < 8 || stood < math.Max(hungLeast, hungTimes*math.Max(ts.interval.held, ts.interval.usual)) {
 		return false
 	}
 	fell, long := p.first.v-p.last.v, p.last.t-p.first.t
-	down := ts.last.v - p.first.v
-	return fell >= ts.noise.leastFall() && fell >= t.Loads.MinRate/60/t.Table.PerInch(p.last.v)*long && down > 0 && down*long <= fell*(p.first.t-ts.heldSince)
+	down, over := ts.last.v-p.first.v, p.first.t-ts.heldSince
+	per := t.Table.PerInch(p.last.v)
+	pumped := fell >= ts.noise.leastFall() && fell >= t.Loads.MinRate/60/per*long && down > 0 && down*long <= fell*over
+	left := t.volume(draw{opening: gauge{level: ts.last.v}, closing: gauge{level: p.first.v}})
+	truck := left >= t.Loads.MinLoad && (t.Loads.TruckMax == 0 || left <= t.Loads.TruckMax) && left <= t.Loads.MaxRate/60*over
+	return pumped || truck && ts.noise.sigmaAtChange >= heldNoise && stood >= t.Loads.GapMin.Seconds()
 }
 
 // pendingIsTrue decides whether the pending readings have stayed long enough to be the truth.
@@ -111,7 +116,7 @@ func (ts *tankState) pendingIsTrue(t *Tank) acceptance {
 	if p.count < stepFew || !ts.sensorWorks(t, stayed) {
 		return refused
 	}
-	if (ts.frozen(t, p.first.t) || ts.hungUntilPumped(t)) && !ts.raised(t) && stayed >= stuckWait {
+	if (ts.frozen(t, p.first.t) || ts.hung(t)) && !ts.raised(t) && stayed >= stuckWait {
 		return unfrozen
 	}
 	if stayed >= ts.stepHold(t) {

@@ -24,6 +24,11 @@ const (
 	hatchLeast  = 0.4        // in that a hatch lets the reading fall
 	hatchUsual  = 3.5        // in; more than that has to be faster than the pump
 	hatchMost   = 16.0       // in of oil, which a relief of 8 oz holds
+	slowBbl     = 5.0        // bbl that leave before the pump draws as it does then
+	slowLong    = 300.0      // s in which they do at least
+	slowLook    = 180.0      // s in which its rate is seen
+	slowRate    = 0.4        // share of its rate that they leave at, at most
+	slowSure    = 0.7        // share of its rate that is the pump's
 	deadFirst   = 600.0      // s of rest next to a load that show where it stands
 	deadMost    = 3 * 3600.0 // s that a level is compared over
 	deadLeast   = 1200.0     // s that it stands at least
@@ -326,6 +331,9 @@ func readingsDoubt(ts *tankState, t *Tank, d draw, now float64) []string {
 	if t.Group == "" && saturated(t.Sensor, after, before, 1) {
 		why = append(why, fmt.Sprintf("sensor saturated at the closing, %.2f in is the least that it shows", d.closing.level))
 	}
+	if left, long := slowStart(ts, d); t.Group == "" && left*t.Table.PerInch(d.opening.level) >= slowBbl {
+		why = append(why, fmt.Sprintf("%.1f bbl left within %s before the pump drew as it did then: water, a bleed, or a slow start", left*t.Table.PerInch(d.opening.level), spanText(long)))
+	}
 	if step := stepped(ts, d); step != 0 {
 		why = append(why, fmt.Sprintf("sensor re-spanned during the load: it stepped by %+.1f in", step))
 	}
@@ -337,6 +345,34 @@ func readingsDoubt(ts *tankState, t *Tank, d draw, now float64) []string {
 		why = append(why, fmt.Sprintf("level rose by %.1f in less than the well makes behind the last reading of the fall: the pump went on after it", short))
 	}
 	return why
+}
+
+// slowStart is how far and for how long the level fell at the beginning of a draw much slower than in the middle of it, inches and
+// seconds: a pump that primes takes a minute or two, and little. 0 where it did not.
+func slowStart(ts *tankState, d draw) (inches, long float64) {
+	b := between(ts.levels.recent, d.start, d.end)
+	fall := d.opening.level - d.closing.level
+	k, z := 0, len(b)
+	for k < len(b) && float64(b[k].v) > d.opening.level-fall/2 {
+		k++
+	}
+	for z > k && float64(b[z-1].v) < d.closing.level+fall/5 {
+		z--
+	}
+	if d.deadband > 0 || d.parts > 1 || z-k < jumpedRest {
+		return 0, 0
+	}
+	pump, ok := fit(b[k:z])
+	for n := 0; ok && n < k; n++ {
+		if next, fits := fit(between(b, b[n].t, b[n].t+slowLook)); fits && next.slope <= slowSure*pump.slope {
+			inches, long = d.opening.level-float64(b[n].v), b[n].t-d.start
+			break
+		}
+	}
+	if long < slowLong || inches > -slowRate*pump.slope*long {
+		return 0, 0
+	}
+	return inches, long
 }
 
 // stillOnItsWay is how much less the level rose behind the first reading after a draw than behind the next, inches, where readings are

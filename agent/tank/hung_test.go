@@ -93,3 +93,65 @@ func TestASpanInTheFirstMinutesOfALoadAsks(t *testing.T) {
 	}
 	asksFor(t, r.loads[0], "re-spanned during the load")
 }
+
+// A sensor that fades as evenly as a pump draws, stands dead, and is back alive where it was shows no load.
+func TestASensorThatFadesAndIsBackShowsNoLoad(t *testing.T) {
+	at := 4 * tanktest.Hour
+	for _, every := range []float64{10, 60} {
+		for _, low := range []float64{0, 40} {
+			for _, stands := range []float64{300, 1020, 2400} {
+				r := newRig(t, tanktest.Well{Level0: 130, Inflow: 60})
+				r.every = every
+				r.sensor = func(_ int, s, v float64) (float64, bool) {
+					if back := at + (v-low)/(3.3/60) + stands; s > at && s < back {
+						return math.Max(low, v-3.3/60*(s-at)), true
+					}
+					return v, true
+				}
+				r.run(0, 9*tanktest.Hour)
+				if len(r.loads) > 0 || r.rules()["step"] == 0 {
+					t.Errorf("read every %g s, down to %g in for %g s: want a step and no load: %+v, %+v", every, low, stands, r.events, r.loads)
+				}
+			}
+		}
+	}
+}
+
+// A load that a sensor slept through, while it repeated a value as it never does, is a ticket for a person.
+func TestALoadWithinAHangAsks(t *testing.T) {
+	start := 4 * tanktest.Hour
+	for _, c := range []struct{ every, bbl, hangs, free float64 }{{10, 100, start - 120, start + 840}, {10, 150, start - 180, start + 1800}, {60, 150, start - 180, start + 1800}} {
+		w := tanktest.Well{Level0: 150, Inflow: 30, Moves: []tanktest.Move{{From: start, Bbl: c.bbl, Rate: 8}}}
+		r := newRig(t, w)
+		r.every = c.every
+		held := math.NaN()
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if s >= c.hangs && s < c.free {
+				return held, true
+			}
+			held = v
+			return v, true
+		}
+		r.run(0, 8*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-c.bbl) > 2 || len(r.loads[0].Review) == 0 {
+			t.Errorf("%+v: want one load that asks: %+v, events %+v", c, r.loads, r.events)
+		}
+	}
+}
+// Water that is drawn until the truck's pump begins is in the ticket, and asks; so quick a start as a pump's does not.
+func TestWaterDrawnUntilTheTruckPumpsAsks(t *testing.T) {
+	start := 4 * tanktest.Hour
+	for _, c := range []struct {
+		bbl, rate, every float64
+		asks             string
+	}{{30, 1.5, 10, "before the pump drew"}, {12, 1.2, 30, "before the pump drew"}, {30, 1.5, 60, "before the pump drew"}, {3, 1.5, 10, ""}, {12, 6, 10, ""}} {
+		first := tanktest.Move{From: start, Bbl: c.bbl, Rate: c.rate}
+		r := newRig(t, tanktest.Well{Level0: 170, Inflow: 30, Moves: []tanktest.Move{first, {From: first.End(), Bbl: 185, Rate: 7.4}}})
+		r.every = c.every
+		r.run(0, 7*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%+v: want one load: %+v", c, r.loads)
+		}
+		asksFor(t, r.loads[0], c.asks)
+	}
+}

@@ -15,6 +15,7 @@ const (
 	quickTimes   = 2.0        // the same of a fall that is a load all the same, in doubt, where its readings show it on its way
 	leapNoise    = 4.0        // times its scatter that a level steps by itself
 	backExact    = 0.3        // in, the same where it has to be there exactly
+	backAlive    = 1200.0     // s for which it has been there alive, where it left as under a pump
 	backNoise    = 3.0        // times the noise by which a level that is back where it was may lie off
 	leapMost     = 0.8        // share of a fall in leaps, above which it was no pump's
 	leapSome     = 0.3        // the same, above which a person should look
@@ -63,6 +64,9 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 		if near := math.Max(backAgain, backShare*fall); !seen && (d.end > d.leaptAt-echoLong || off >= -near && off <= near+made) {
 			return "the level was back at once" // a false echo that was believed, or a probe that was pulled, and reported as a step
 		}
+		if aliveWhereItWas(ts, *d) {
+			return fmt.Sprintf("the level jumped back to where it had been before it, %s behind it", spanText(d.leaptAt-d.end))
+		}
 		d.doubts = append(d.doubts, fmt.Sprintf("level stepped up at once to %.2f in after its end", d.leaptTo))
 	}
 	if down := d.closing.level - d.leaptTo; d.leaptAt <= ts.last.t && down*t.Table.PerInch(d.closing.level) >= t.Loads.MinLoad {
@@ -90,6 +94,24 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	}
 	d.doubts = append(d.doubts, was)
 	return ""
+}
+
+// aliveWhereItWas says that the level stood dead behind a draw, jumped to where it had been before it, but for what the well made and
+// noise, and has been at rest there since, alive: the sensor went astray for a while, evenly as a pump draws, and nothing left. Where it
+// was alive behind the draw too, somebody spanned it anew, and a load that was seen is one.
+func aliveWhereItWas(ts *tankState, d draw) bool {
+	since := between(ts.levels.recent, d.leaptAt+settleShort, math.Inf(1))
+	if dead := between(ts.levels.recent, d.end+settleShort, d.leaptAt); changesIn(dead) >= stepFew || len(since) < jumpedRest || since[len(since)-1].t-since[0].t < backAlive || changesIn(since) < stepFew {
+		return false
+	}
+	exact := math.Max(backExact, backNoise*ts.noise.perSample())
+	for _, s := range [][]sample{since[:jumpedRest], lastSamplesOf(since, jumpedRest)} {
+		off, made := stats.Median(values(s))-d.opening.level, d.usualInflow*(s[0].t-d.start)
+		if off < -exact || off > exact+1.5*made {
+			return false
+		}
+	}
+	return true
 }
 
 // stoodStill is where and for how long a value stood still next to a draw, as this sensor never does, until it came free or was waited

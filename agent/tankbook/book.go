@@ -7,10 +7,13 @@ import (
 	"gauger/agent/tank"
 )
 
+// CloseAfter is how long after its gauge-off a day is closed, where nothing is under way.
+const CloseAfter = 45 * time.Minute
+
 const (
-	gaugeOffNear    = 300.0  // s about the gauge-off whose levels make the stock
-	stockApart      = 1800.0 // s that the nearest readings may be apart for a stock between them
-	closeAfter      = 2700.0 // s after the gauge-off before a day is closed: a run may wait for its confirmation
+	gaugeOffNear    = 300.0                             // s about the gauge-off whose levels make the stock
+	stockApart      = 1800.0                            // s that the nearest readings may be apart for a stock between them
+	closeAfter      = float64(CloseAfter / time.Second) // s after the gauge-off before a day is closed: a run may wait for its confirmation
 	closeWithRun    = 20 * 3600.0
 	closeWithOthers = 4 * 3600.0
 	nearMost        = 80

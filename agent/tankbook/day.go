@@ -23,6 +23,12 @@ func (r Rules) gaugeOff(t time.Time) (from, to time.Time) {
 	return at(d), at(d + 1)
 }
 
+// NextGaugeOff is the first one after a time.
+func (r Rules) NextGaugeOff(t time.Time) time.Time {
+	_, to := r.gaugeOff(t)
+	return to
+}
+
 // dayAt opens the day that holds a time, unix s.
 func (w *bookkeeper) dayAt(wall float64) openDay {
 	from, to := w.rules.gaugeOff(unix(wall))
@@ -245,6 +251,19 @@ func (b Book) Metered(s tank.Site, i int, at time.Time, total float64) Book {
 	p := w.writable(i)
 	p.meter.add(tank.UnixSeconds(at), total)
 	return w.b
+}
+
+// Open is the first day of a tank that is not closed; whole says that the stock at its beginning is known. Both are zero where no level of
+// it has come.
+func (b Book) Open(i int) (from, to time.Time, whole bool) {
+	if i >= len(b.pages) || b.pages[i] == nil || !b.pages[i].begun {
+		return from, to, false
+	}
+	day := b.pages[i].today
+	if b.pages[i].hasYesterday {
+		day = b.pages[i].yesterday
+	}
+	return unix(day.from), unix(day.to), day.hasOpening
 }
 
 // Losing says since when oil is missing from a tank, as long as it goes on; zero: none is.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,7 +50,15 @@ func (o *bookOptions) run(ctx context.Context, c *call, _ []string) error {
 	}
 	h := findSite(c)
 	var rows []ledger.BookRow
-	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "book", o.period, &rows) }); err != nil {
+	var begins []ledger.BookBegin
+	err := withConnection(c, func(d *connection) error {
+		if err := d.request(ctx, "book", o.period, &rows); err != nil || c.format != "text" || o.period.From+o.period.To != "" {
+			return err
+		}
+		_ = d.request(ctx, "book.begins", control.None{}, &begins) // the version before has no answer
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	switch {
@@ -58,7 +67,30 @@ func (o *bookOptions) run(ctx context.Context, c *call, _ []string) error {
 	case c.format == "csv":
 		return bookCSV(c.out, h.zone(), rows)
 	}
-	return bookText(c.out, rows, h.unbooked(o.period, rows, time.Now()))
+	return bookText(c.out, rows, append(h.unbooked(o.period, rows, time.Now()), h.begun(o.period.Tank, rows, begins)...))
+}
+
+// begun says of tanks without a row since when they are counted, and when their first row comes.
+func (h site) begun(tank string, rows []ledger.BookRow, begins []ledger.BookBegin) (out []string) {
+	for _, b := range begins {
+		if tank != "" && b.Tank != tank || slices.ContainsFunc(rows, func(r ledger.BookRow) bool { return r.Tank == b.Tank }) {
+			continue
+		}
+		if b.Next.IsZero() {
+			out = append(out, b.Tank+": not counted yet; the book begins with its first levels")
+			continue
+		}
+		text := b.Tank + ": counted"
+		if !b.Since.IsZero() {
+			text += " since about " + timeText(b.Since, h.zone())
+		}
+		text += fmt.Sprintf("; its first row comes about %s", timeText(b.Next, h.zone()))
+		if !b.Whole.Equal(b.Next) {
+			text += fmt.Sprintf(", without what was in the tank when the day began, and the first whole one about %s", timeText(b.Whole, h.zone()))
+		}
+		out = append(out, text)
+	}
+	return out
 }
 
 // unbooked names the days that were asked for and have no row, with the reason as far as it is known.
@@ -105,8 +137,8 @@ var bookColumns = []struct {
 
 // bookText prints the days with a total of the site, and below what has to be said of them.
 func bookText(out io.Writer, rows []ledger.BookRow, unbooked []string) error {
-	if len(rows) == 0 && len(unbooked) == 0 {
-		_, err := fmt.Fprintln(out, "no closed production days; a day is closed some time after its gauge-off")
+	if len(rows) == 0 {
+		_, err := fmt.Fprintln(out, strings.Join(append([]string{"no closed production days; a day is closed some time after its gauge-off"}, unbooked...), "\n"))
 		return err
 	}
 	t := newTable(out)

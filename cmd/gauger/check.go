@@ -59,10 +59,10 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 	}
 	switch {
 	case o.example:
-		_, err := c.out.Write(config.Example)
+		_, err := verbatim(c.out).Write(config.Example)
 		return err
 	case o.schema:
-		_, err := c.out.Write(config.Schema())
+		_, err := verbatim(c.out).Write(config.Schema())
 		return err
 	case o.templates:
 		return printTemplates(c)
@@ -92,7 +92,7 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 		complain(c, fmt.Sprintf("warning: service.url is the example's, %s: write your service's, and look whether id, object and the devices' addresses are the example's too", u.Hostname()))
 	}
 	if o.print {
-		return errors.Join(late, cfg.Print(c.out))
+		return errors.Join(late, cfg.Print(verbatim(c.out)))
 	}
 	if late == nil {
 		good := "good"
@@ -228,7 +228,7 @@ func printTemplateOf(c *call, name string) error {
 		if d.Name == name {
 			text, err := config.TemplateOf(d)
 			if err == nil {
-				_, err = c.out.Write(text)
+				_, err = verbatim(c.out).Write(text)
 			}
 			return err
 		}

@@ -27,6 +27,9 @@ func newCommand(c *call, use, about string, run func(ctx context.Context, c *cal
 			if !slices.Contains(known, c.format) {
 				return usageError{fmt.Sprintf("--format is %s, not %q", joinOr(known), c.format)}
 			}
+			if c.format != "text" {
+				c.out = verbatim(c.out)
+			}
 			c.command = commandName(cmd)
 			return run(cmd.Context(), c, args)
 		},
@@ -91,7 +94,7 @@ func newLogger(c *call, level string) zerolog.Logger {
 	if err != nil || level == "" {
 		l = zerolog.InfoLevel
 	}
-	return zerolog.New(c.err).Level(l).With().Timestamp().Logger()
+	return zerolog.New(verbatim(c.err)).Level(l).With().Timestamp().Logger()
 }
 
 // hideMemory keeps the keys in memory from other processes of the user and from core files. A change of the user undoes it.

@@ -18,11 +18,11 @@ func completionCommand(c *call) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch root := cmd.Root(); strings.Join(args, " ") {
 			case "bash":
-				return root.GenBashCompletionV2(c.out, true)
+				return root.GenBashCompletionV2(verbatim(c.out), true)
 			case "zsh":
-				return root.GenZshCompletion(c.out)
+				return root.GenZshCompletion(verbatim(c.out))
 			case "fish":
-				return root.GenFishCompletion(c.out, true)
+				return root.GenFishCompletion(verbatim(c.out), true)
 			}
 			return usageError{fmt.Sprintf("completion wants the shell: %s; `source <(gauger completion bash)` takes it into this one", joinOr(shells))}
 		},

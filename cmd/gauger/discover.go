@@ -146,7 +146,7 @@ func printDiscovered(c *call, dev config.Device, all []mqtt.Heard, more int) err
 		_, err := fmt.Fprintln(c.out, "# nothing was heard; listen longer (--for), or ask for other topics (--topic)")
 		return err
 	}
-	return errors.Join(writeDiscovered(c.out, dev, topics, points), printMoreTopics(c, more))
+	return errors.Join(writeDiscovered(verbatim(c.out), dev, topics, points), printMoreTopics(c, more))
 }
 
 func printMoreTopics(c *call, more int) error {

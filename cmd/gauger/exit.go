@@ -106,7 +106,7 @@ func exitStatus(c *call, err error) int {
 // complain says what is wrong, on a terminal in lines of its width.
 func complain(c *call, text string) {
 	if width := terminalWidth(c.err); width > 0 {
-		text = strings.TrimSuffix(fitText(strings.ReplaceAll(text, "\t", " "), width, false), "\n")
+		text = strings.TrimSuffix((&table{width: width}).fit(strings.ReplaceAll(text, "\t", " ")), "\n")
 	}
 	fmt.Fprintln(c.err, text)
 }

@@ -43,6 +43,8 @@ type table struct {
 	out   io.Writer
 	width int  // 0: any
 	right bool // cells stand at the right of their columns
+	// The last column is copied into a configuration: where it has no room it stands below its row, whole and without its name.
+	copied bool
 }
 
 // columns are several cells of a row.
@@ -83,7 +85,7 @@ func (t *table) Flush() error {
 	text := t.text.String()
 	t.text.Reset()
 	if t.width > 0 {
-		_, err := io.WriteString(t.out, fitText(text, t.width, t.right))
+		_, err := io.WriteString(t.out, t.fit(text))
 		return err
 	}
 	var flags uint
@@ -103,8 +105,8 @@ const (
 	inset    = 4  // of what stands below its row
 )
 
-// fitText lays out tables and sentences within a width. Lines in a row that have tabs are one table.
-func fitText(text string, width int, right bool) string {
+// fit lays out tables and sentences within the width. Lines in a row that have tabs are one table.
+func (t *table) fit(text string) string {
 	var b strings.Builder
 	var rows [][]string
 	for line := range strings.Lines(text) {
@@ -113,17 +115,17 @@ func fitText(text string, width int, right bool) string {
 			rows = append(rows, strings.Split(line, "\t"))
 			continue
 		}
-		fitRows(&b, rows, width, right)
+		t.fitRows(&b, rows)
 		rows = nil
 		start := len(line) - len(strings.TrimLeft(line, " !"))
-		fold(&b, line[:start], line[start:], min(start, inset), width)
+		fold(&b, line[:start], line[start:], min(start, inset), t.width)
 	}
-	fitRows(&b, rows, width, right)
+	t.fitRows(&b, rows)
 	return b.String()
 }
 
 // fitRows lays out one table.
-func fitRows(b *strings.Builder, rows [][]string, width int, right bool) {
+func (t *table) fitRows(b *strings.Builder, rows [][]string) {
 	if len(rows) == 0 {
 		return
 	}
@@ -136,19 +138,19 @@ func fitRows(b *strings.Builder, rows [][]string, width int, right bool) {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
-	whole, used := 0, 0 // leading columns that have room, and how much of it they take
+	width, whole, used := t.width, 0, 0 // leading columns that have room, and how much of it they take
 	for whole < len(widths) && used+widths[whole] <= width {
 		used += widths[whole] + cellGap
 		whole++
 	}
-	runs := whole == len(widths)-1 && width-used >= leastRun // the last column goes on below itself
+	runs := whole == len(widths)-1 && width-used >= leastRun && !t.copied // the last column goes on below itself
 	head := rows[0]
 	named := strings.Join(head, "") == strings.ToUpper(strings.Join(head, ""))
 	for n, row := range rows {
 		var line strings.Builder
 		for i, cell := range row[:min(whole, len(row))] {
 			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if right {
+			if t.right {
 				cell, pad = pad+cell, ""
 			}
 			line.WriteString(cell + pad + strings.Repeat(" ", cellGap))
@@ -158,6 +160,11 @@ func fitRows(b *strings.Builder, rows [][]string, width int, right bool) {
 		case runs && len(rest) > 0:
 			fold(b, line.String(), rest[0], used, width)
 			continue
+		case t.copied && n > 0:
+			fold(b, line.String(), "", 0, width)
+			for _, text := range rest {
+				fold(b, strings.Repeat(" ", inset), text, inset+2, width)
+			}
 		case n > 0 || !named:
 			fold(b, line.String(), "", 0, width)
 			fold(b, strings.Repeat(" ", inset), belowRow(rest, head, whole, named), inset, width)

@@ -224,6 +224,7 @@ func readAnswers(file string, fresh bool) (all map[string]string, err error) {
 
 // showMaps prints the points that a device would have by files.
 func showMaps(c *call, files []string, base maps.Counting) error {
+	out := verbatim(c.out)
 	for _, name := range files {
 		text, err := collectors.ReadFile(name, 4<<20)
 		if err != nil {
@@ -234,15 +235,15 @@ func showMaps(c *call, files []string, base maps.Counting) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if m.Order != "" {
-			fmt.Fprintf(c.out, "order: %s\n", m.Order)
+			fmt.Fprintf(out, "order: %s\n", m.Order)
 		}
-		fmt.Fprintln(c.out, "points:")
+		fmt.Fprintln(out, "points:")
 		for _, p := range m.Points {
 			text, err := config.Line(p)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.out, "  - %s\n", text)
+			fmt.Fprintf(out, "  - %s\n", text)
 		}
 		for _, a := range m.Assumed {
 			fmt.Fprintln(c.err, "assumed: "+a)

@@ -73,7 +73,7 @@ func probeFor(c *call) func(context.Context, string, int, int, bool, string) ([]
 			if g.Scale != 1 {
 				p.Scale = &g.Scale
 			}
-			all = append(all, draft.Guess{Point: p, Reads: strings.TrimSuffix(g.valueText(), " fits"), Fits: g.Fits, Doubt: g.Doubt})
+			all = append(all, draft.Guess{Point: p, Reads: strings.TrimSuffix(g.valueText(), " fits"), Fits: g.Fits, Doubt: g.Doubt, HalfOf: g.HalfOf})
 		}
 		return all, nil
 	}

@@ -27,7 +27,7 @@ func main() {
 
 // execute does what args ask for and returns the exit status.
 func execute(ctx context.Context, c *call, args []string) int {
-	c.out, c.err = &unsteered{to: c.out}, &unsteered{to: c.err}
+	c.out, c.err = &unsteered{to: c.out, folds: true}, &unsteered{to: c.err, folds: true}
 	root := newRoot(c)
 	args = twoDashes(root, args)
 	root.SetArgs(args)

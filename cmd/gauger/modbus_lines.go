@@ -194,7 +194,7 @@ type tracer struct {
 	zone *time.Location
 }
 
-// bytesPerRow of a frame fill 100 columns.
+// bytesPerRow of a frame fill 100 columns; a terminal that has fewer gets fewer, in eights.
 const bytesPerRow = 24
 
 func (t tracer) printFrame(f line.Frame) {
@@ -213,9 +213,13 @@ func (t tracer) printFrame(f line.Frame) {
 		fmt.Fprintf(t.out, "%*s %q\n", len(at)+len(way)+1, "", f.Bytes)
 		return
 	}
+	before, row := len(at)+len(way)+1, bytesPerRow
+	if width := terminalWidth(t.out); width > 0 {
+		row = min(row, max(8, (width-before)/3/8*8))
+	}
 	for b := f.Bytes; len(b) > 0; {
-		n := min(bytesPerRow, len(b))
-		fmt.Fprintf(t.out, "%*s % 02X\n", len(at)+len(way)+1, "", b[:n])
+		n := min(row, len(b))
+		fmt.Fprintf(t.out, "%*s % 02X\n", before, "", b[:n])
 		b = b[n:]
 	}
 }
@@ -292,4 +296,18 @@ func (r *readingPrinter) tracedFromDaemon(parent context.Context, t *modbusAcces
 		return nil
 	}
 	return err
+}
+
+// registerProblem is the cause alone, without saying again which register.
+func registerProblem(err error) string {
+	if err == nil {
+		return ""
+	}
+	if refusal, ok := errors.AsType[*line.Exception](err); ok {
+		return refusal.Error()
+	}
+	if cause := errors.Unwrap(err); cause != nil {
+		err = cause
+	}
+	return err.Error()
 }

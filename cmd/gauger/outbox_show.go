@@ -64,9 +64,9 @@ func showEntry(w io.Writer, e control.Entry, zone *time.Location) error {
 	switch {
 	case e.Request != nil:
 		fmt.Fprintf(w, "%s %s\n", e.Request.Method, e.Request.URL)
-		return printJSON(w, e.Request.Body)
+		return printJSON(verbatim(w), e.Request.Body)
 	case e.Body != nil:
-		return printJSON(w, e.Body)
+		return printJSON(verbatim(w), e.Body)
 	case e.Raw != nil:
 		_, err := fmt.Fprintf(w, "its bytes cannot be trusted: %q\n", e.Raw)
 		return err

@@ -18,6 +18,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"gauger/agent/dialogue"
 	"gauger/agent/tank"
 )
 
@@ -25,9 +26,18 @@ import (
 // than it has, comes from a device, a service, a socket or a file of somebody else's: it is shown as Go and JSON write it, so that
 // what a program reads keeps its meaning. Our own steering (scan) goes to the file itself.
 type unsteered struct {
-	mu   sync.Mutex
-	to   io.Writer
-	torn []byte // the beginning of a character whose rest comes with the next Write
+	mu    sync.Mutex
+	to    io.Writer
+	folds bool   // on a terminal a line that is wider goes on below itself
+	torn  []byte // the beginning of a character whose rest comes with the next Write
+}
+
+// verbatim is a stream whose lines nobody breaks: a program reads them, or a person copies them.
+func verbatim(w io.Writer) io.Writer {
+	if u, ok := w.(*unsteered); ok {
+		return &unsteered{to: u.to}
+	}
+	return w
 }
 
 func (l *unsteered) Write(b []byte) (int, error) {
@@ -51,6 +61,11 @@ func (l *unsteered) Write(b []byte) (int, error) {
 			out = append(out, text[:n]...)
 		}
 		text = text[n:]
+	}
+	if l.folds {
+		if width := terminalWidth(l.to); width > 0 {
+			out = []byte(dialogue.FoldTo(string(out), width))
+		}
 	}
 	if _, err := l.to.Write(out); err != nil {
 		return 0, err

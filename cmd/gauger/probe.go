@@ -66,6 +66,7 @@ type guess struct {
 	Why     string   `json:"why,omitempty"`
 	YAML    string   `json:"yaml"`
 	Doubt   string   `json:"doubt,omitempty"`
+	HalfOf  string   `json:"half_of,omitempty"`
 }
 
 func probeOn(ctx context.Context, lines *line.Lines, a probeRequest) (p probeResult, err error) {
@@ -101,7 +102,7 @@ func probeOn(ctx context.Context, lines *line.Lines, a probeRequest) (p probeRes
 	}
 	for _, c := range seen.Candidates {
 		g := guess{
-			Address: c.Address, Offset: c.Offset, Type: c.Type, Order: c.Order, Scale: c.Scale, Text: c.Text, Fits: c.Fits, Same: c.Same, Why: c.Why, YAML: c.YAML, Doubt: c.Doubt,
+			Address: c.Address, Offset: c.Offset, Type: c.Type, Order: c.Order, Scale: c.Scale, Text: c.Text, Fits: c.Fits, Same: c.Same, Why: c.Why, YAML: c.YAML, Doubt: c.Doubt, HalfOf: c.HalfOf,
 		}
 		for _, w := range c.Words {
 			g.Words = append(g.Words, fmt.Sprintf("%04X", w))
@@ -115,20 +116,6 @@ func probeOn(ctx context.Context, lines *line.Lines, a probeRequest) (p probeRes
 		p.Guesses = append(p.Guesses, g)
 	}
 	return p, nil
-}
-
-// registerProblem is the cause alone, without saying again which register.
-func registerProblem(err error) string {
-	if err == nil {
-		return ""
-	}
-	if refusal, ok := errors.AsType[*line.Exception](err); ok {
-		return refusal.Error()
-	}
-	if cause := errors.Unwrap(err); cause != nil {
-		err = cause
-	}
-	return err.Error()
 }
 
 type probeOptions struct {
@@ -197,7 +184,7 @@ func probeTraced(ctx context.Context, c *call, t *modbusAccess, a probeRequest, 
 
 // print prints the registers, and below them the likeliest readings.
 func (p probeResult) print(out io.Writer, a probeRequest, most int) error {
-	t := &table{out: out} // as wide as it is: its lines are copied into a configuration
+	t := newTable(out)
 	t.printf("ADDRESS\tHEX\tDECIMAL\tSIGNED\tCHARACTERS\n")
 	for _, r := range p.Registers {
 		t.printf("%d (%+d)\t%s\n", r.Address, r.Address-a.Address, r.text())
@@ -206,11 +193,10 @@ func (p probeResult) print(out io.Writer, a probeRequest, most int) error {
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("write the registers: %w", err)
 	}
+	t.copied = true
 	t.printf("VALUE\tTYPE\tORDER\tADDRESS\tFOR THE CONFIGURATION\n")
-	p.printRows(t, most)
-	if len(p.Guesses) > 0 && p.Guesses[0].Doubt != "" {
-		t.printf("%s\n", dialogue.Fold("\nThe first may be half of another value: "+p.Guesses[0].Doubt+"."))
-	}
+	shown := p.printRows(t, most)
+	p.printHalves(t, shown)
 	if err := t.Flush(); err != nil || !a.expects() || p.anyFits() {
 		return err
 	}
@@ -218,51 +204,34 @@ func (p probeResult) print(out io.Writer, a probeRequest, most int) error {
 	return err
 }
 
-func (p probeResult) printRows(t *table, most int) {
+// printRows prints the likeliest readings, each number once, and returns them.
+func (p probeResult) printRows(t *table, most int) (shown []guess) {
 	told := map[string]bool{}
 	for _, g := range p.Guesses {
-		if most == 0 {
+		if len(shown) == most {
 			break
 		}
 		if told[g.key(g.Type, g.Order)] {
 			continue
 		}
-		most--
+		shown = append(shown, g)
 		for _, same := range g.Same {
 			name, order, _ := strings.Cut(same, " ")
 			told[g.key(name, order)] = true
 		}
 		t.printf("%s\t%s\t%s\t%d (%+d)\t%s%s\n", g.valueText(), g.Type, g.Order, g.Address, g.Offset, g.YAML, g.sameNumberText())
 	}
+	return shown
 }
 
-func (p probeResult) anyFits() bool {
-	return slices.ContainsFunc(p.Guesses, func(g guess) bool { return g.Fits })
-}
-
-func (a probeRequest) expects() bool { return a.Low != 0 || a.High != 0 || a.Within != 0 }
-
-// mostOffset (inches) by which a transmitter may be off and still be the right one.
-const mostOffset = 12
-
-// noneFits says that nothing that was read is what was expected, and what comes nearest.
-func (p probeResult) noneFits(a probeRequest) string {
-	expected := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-	if len(a.Measures) > 0 {
-		expected = func(v float64) string { return fmt.Sprintf("%s (%.2f in)", tank.Length(v).Gauge(), v) }
+// printHalves says which readings may be, and which are, a half of another.
+func (p probeResult) printHalves(t *table, shown []guess) {
+	if i := slices.IndexFunc(shown, func(g guess) bool { return g.Doubt != "" }); i >= 0 {
+		t.printf("\nWhat %s %s reads at %d may be half of another value: %s.\n", shown[i].Type, shown[i].Order, shown[i].Address, shown[i].Doubt)
 	}
-	text := "No line fits " + expected(a.Low)
-	if a.High != a.Low {
-		text += " to " + expected(a.High)
+	if i := slices.IndexFunc(p.Guesses, func(g guess) bool { return g.HalfOf != "" }); i >= 0 {
+		t.printf("\nWhat takes a half of %s for a whole value stands last.\n", p.Guesses[i].HalfOf)
 	}
-	i := slices.IndexFunc(p.Guesses, func(g guess) bool { return g.Inches != nil && g.Offset == 0 && math.Abs(*g.Inches-a.Low) <= mostOffset })
-	if i >= 0 {
-		g := p.Guesses[i]
-		text += fmt.Sprintf(".\nThe likeliest, %s, is at %s. If that is the register, the transmitter is off by %+.2f in: take its line, and `gauger commission` gives the tank offset: %gin.",
-			strings.TrimSpace(g.Type+" "+g.Order), expected(*g.Inches), *g.Inches-a.Low, math.Round(100*(a.Low-*g.Inches))/100)
-	}
-	other := map[bool]string{true: "--kind holding", false: "--kind input"}[a.Input]
-	return dialogue.Fold(text + "\nElse try " + other + ", another register or unit, or gauge again: the level may have moved.")
 }
 
 // key names one reading among those of one scale.
@@ -313,6 +282,35 @@ func (g guess) valueText() string {
 		text += " fits"
 	}
 	return text
+}
+
+func (p probeResult) anyFits() bool {
+	return slices.ContainsFunc(p.Guesses, func(g guess) bool { return g.Fits })
+}
+
+func (a probeRequest) expects() bool { return a.Low != 0 || a.High != 0 || a.Within != 0 }
+
+// mostOffset (inches) by which a transmitter may be off and still be the right one.
+const mostOffset = 12
+
+// noneFits says that nothing that was read is what was expected, and what comes nearest.
+func (p probeResult) noneFits(a probeRequest) string {
+	expected := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+	if len(a.Measures) > 0 {
+		expected = func(v float64) string { return fmt.Sprintf("%s (%.2f in)", tank.Length(v).Gauge(), v) }
+	}
+	text := "No line fits " + expected(a.Low)
+	if a.High != a.Low {
+		text += " to " + expected(a.High)
+	}
+	i := slices.IndexFunc(p.Guesses, func(g guess) bool { return g.Inches != nil && g.Offset == 0 && math.Abs(*g.Inches-a.Low) <= mostOffset })
+	if i >= 0 {
+		g := p.Guesses[i]
+		text += fmt.Sprintf(".\nThe likeliest, %s, is at %s. If that is the register, the transmitter is off by %+.2f in: take its line, and `gauger commission` gives the tank offset: %gin.",
+			strings.TrimSpace(g.Type+" "+g.Order), expected(*g.Inches), *g.Inches-a.Low, math.Round(100*(a.Low-*g.Inches))/100)
+	}
+	other := map[bool]string{true: "--kind holding", false: "--kind input"}[a.Input]
+	return dialogue.Fold(text + "\nElse try " + other + ", another register or unit, or gauge again: the level may have moved.")
 }
 
 // readArgs reads URL UNIT REGISTER.

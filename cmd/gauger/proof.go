@@ -105,6 +105,9 @@ func printProof(c *call, h site, p ledgerProof) error {
 		if !s.Since.IsZero() {
 			ends = strings.TrimSpace(ends + " (receipts are kept since " + timeText(s.Since, h.zone()) + ")")
 		}
+		if s.Moved {
+			ends = strings.TrimSpace(ends + " (counted a moment after the row above: records came or went meanwhile)")
+		}
 		t.printf("\taccepted then\t%s\t%s\n", countsRow(s.Within), ends)
 	}
 	if len(p.Unused) > 0 {

@@ -294,7 +294,11 @@ func (p *progress) unitDone(f unitFound) error {
 	switch {
 	case p.terminal != nil:
 		p.wipe()
-		fmt.Fprint(p.out, p.text(f, now))
+		text := []rune(p.text(f, now))
+		if width := terminalWidth(p.terminal); width > 1 {
+			text = text[:min(len(text), width-1)] // what goes on in the next line would stay there
+		}
+		fmt.Fprint(p.out, string(text))
 	case now.Sub(p.told) >= progressEvery:
 		p.told = now
 		fmt.Fprintln(p.out, p.text(f, now))

@@ -52,6 +52,7 @@ func TestScripts(t *testing.T) {
 			"exits":   exitsCmd,
 			"load":    loadCmd,
 			"until":   untilCmd,
+			"fits":    fitsCmd,
 			"match":   matchCmd,
 			"swap":    swapCmd,
 		},

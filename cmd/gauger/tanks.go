@@ -173,7 +173,11 @@ func (p *statusPage) tanks() {
 		if w := k.Inhibited; w != nil {
 			phase += ", inhibited until " + timeText(w.Until, p.zone) + " by " + w.Person
 		}
-		p.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s", k.ID, level, figureText(k.Level, 2), figureText(k.Barrels, 1), p.clock(k.At), k.Quality, phase)
+		quality := k.Quality
+		if k.Quiet(p.s.Now) {
+			quality += " " + control.Ago(p.s.Now, k.At)
+		}
+		p.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s", k.ID, level, figureText(k.Level, 2), figureText(k.Barrels, 1), p.clock(k.At), quality, phase)
 	}
 	if left > 0 {
 		p.printf("and %d more: `gauger tanks list`", left)

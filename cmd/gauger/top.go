@@ -145,7 +145,7 @@ func readKey(fd int) (string, error) {
 // those sets NO_COLOR.
 func painted(t *table, c *call) string {
 	var plain strings.Builder
-	_, _ = (&unsteered{to: &plain}).Write([]byte(fitText(t.text.String(), t.width, t.right))) // into memory
+	_, _ = (&unsteered{to: &plain}).Write([]byte(t.fit(t.text.String()))) // into memory
 	if c.getenv("NO_COLOR") != "" || c.getenv("TERM") == "dumb" {
 		return plain.String()
 	}

@@ -269,26 +269,45 @@ func registerOf(text string) (register int, input bool) {
 	return register, input
 }
 
-// askGuess asks which way to read a register is the right one.
-func (v *Interview) askGuess(ctx context.Context, at string, guesses []Guess, d *Device) error {
-	guesses = guesses[:min(5, len(guesses))]
-	for i, g := range guesses {
-		fits := ""
+// offerGuesses shows the likeliest ways to read a register. Halves of a float that is seen are not among them.
+func (v *Interview) offerGuesses(all []Guess) (offered []Guess) {
+	half, doubt := "", ""
+	for _, g := range all {
+		if g.HalfOf != "" {
+			half = g.HalfOf
+			continue
+		}
+		if len(offered) == 5 {
+			continue
+		}
+		offered = append(offered, g)
+		fits, at, scale := "", g.Point.Holding, ""
 		if g.Fits {
 			fits = "  fits"
 		}
-		at, scale := g.Point.Holding, ""
 		if at == nil {
 			at = g.Point.Input
 		}
 		if g.Point.Scale != nil {
 			scale = fmt.Sprintf(" x %g", *g.Point.Scale)
 		}
-		v.Say("  %d  %s%s  (%d: %s%s)", i+1, g.Reads, fits, *at, strings.TrimSpace(g.Point.Type+" "+g.Point.Order), scale)
+		v.Say("  %d  %s%s  (%d: %s%s)", len(offered), g.Reads, fits, *at, strings.TrimSpace(g.Point.Type+" "+g.Point.Order), scale)
+		if g.Doubt != "" && doubt == "" {
+			doubt = fmt.Sprintf("Number %d may be half of another value: %s", len(offered), g.Doubt)
+		}
 	}
-	if len(guesses) > 0 && guesses[0].Doubt != "" {
-		v.Say("  ! The first may be half of another value: %s.", guesses[0].Doubt)
+	if doubt != "" {
+		v.Say("  ! %s.", doubt)
 	}
+	if half != "" {
+		v.Say("  Left out is what takes a half of %s for a whole value; `gauger probe` shows it.", half)
+	}
+	return offered
+}
+
+// askGuess asks which way to read a register is the right one.
+func (v *Interview) askGuess(ctx context.Context, at string, guesses []Guess, d *Device) error {
+	guesses = v.offerGuesses(guesses)
 	answer, err := v.Ask(ctx, dialogue.Question{Key: at + ".is", Text: "  Which of these is it (0: none)", Default: "1", Check: func(text string) (string, error) {
 		if n, err := strconv.Atoi(text); err != nil || n < 0 || n > len(guesses) {
 			return "", fmt.Errorf("0 to %d", len(guesses))

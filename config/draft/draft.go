@@ -71,10 +71,11 @@ type Unit struct {
 
 // Guess is a way to read a register, with what it reads.
 type Guess struct {
-	Point modbus.Point
-	Reads string
-	Fits  bool
-	Doubt string // why it may be half of another value
+	Point  modbus.Point
+	Reads  string
+	Fits   bool
+	Doubt  string // why it may be half of another value
+	HalfOf string // the float of which it takes a half for a whole value
 }
 
 // Field is what can be found out at the site. A function that is nil finds nothing.

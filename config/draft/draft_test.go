@@ -27,7 +27,8 @@ var field = Field{
 		if register == 999 {
 			return nil, errors.New("exception 2 (illegal data address)")
 		}
-		return []Guess{{Point: modbus.Point{Holding: &register, Type: "int16", Unit: "ft"}, Reads: fmt.Sprint(unit, input, gauge), Fits: true, Doubt: "it may be"}}, nil
+		half := Guess{Point: modbus.Point{Holding: &register, Type: "uint16"}, Reads: "17172", HalfOf: "float32 CDAB at holding 99"}
+		return []Guess{half, {Point: modbus.Point{Holding: &register, Type: "int16", Unit: "ft"}, Reads: fmt.Sprint(unit, input, gauge), Fits: true, Doubt: "it may be"}}, nil
 	},
 	Listen: func(context.Context, Broker) ([]mqtt.Suggestion, error) {
 		return []mqtt.Suggestion{{Point: mqtt.Point{Name: "batt", Topic: "t", Value: "batt"}, Sample: "3.6"}, {Point: mqtt.Point{Name: "lev: el", Topic: "t/odd", Value: "level"}, Sample: "101.5"}}, nil
@@ -145,7 +146,7 @@ func TestAnswersBecomeAConfiguration(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
-	for _, want := range []string{"exception 2 (illegal data address)", "! The first may be half of another value: it may be.", "The service knows the external ids TK-1.", "plc/tk1-level is in \"ft\", which is no temperature"} {
+	for _, want := range []string{"exception 2 (illegal data address)", "! Number 1 may be half of another value: it may be.", "Left out is what takes a half of float32 CDAB at holding 99 for a whole", "The service knows the external ids TK-1.", "plc/tk1-level is in \"ft\", which is no temperature"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q was not said", want)
 		}

@@ -2,7 +2,6 @@ package survey
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -28,6 +27,7 @@ type Candidate struct {
 	Same    []string // other types and orders that read the same number here
 	YAML    string   // the line for the configuration
 	Doubt   string   // why it may be half of another value; empty: nothing speaks for that
+	HalfOf  string   // the float of which it takes a half for a whole value
 	rank    float64  // the smaller the likelier
 }
 
@@ -120,36 +120,9 @@ func (p snapshot) candidate(q Question, offset int, r interpretation) Candidate 
 			c = other
 		}
 	}
-	c.Doubt = p.halfOfAnother(q, c)
 	c.Fits = q.expects() && c.Expected() >= q.Low-q.Within && c.Expected() <= q.High+q.Within
 	c.YAML = c.yamlLine(q)
 	return c
-}
-
-// usualWord is what the less significant word of a measured float is hardly ever below: it is as good as chance.
-const usualWord = 4096
-
-// halfOfAnother doubts a float whose less significant word is none that is usual, where the register at its other side is: the
-// float may be there, in the other order, and this is its beginning with another value's end. It is then wrong by less than a
-// person sees, and no gauge can tell.
-func (p snapshot) halfOfAnother(q Question, c Candidate) string {
-	if c.Type != registers.Float32.String() {
-		return ""
-	}
-	other := map[string]string{"ABCD": "CDAB", "CDAB": "ABCD", "BADC": "DCBA", "DCBA": "BADC"}[c.Order]
-	at, low, beside := c.Address-1, c.Words[1], c.Address-1
-	if c.Order == "CDAB" || c.Order == "DCBA" {
-		at, low, beside = c.Address+1, c.Words[0], c.Address+2
-	}
-	words, ok := p.registersFrom(at, 2)
-	if low >= usualWord || !ok || p[beside] < usualWord || c.Value == 0 {
-		return ""
-	}
-	raw, err := registers.Float32.Number(interpretation{registers.Float32, other, 1, words}.rawBits())
-	if err != nil || raw == c.Value {
-		return ""
-	}
-	return fmt.Sprintf("%s %d in order %s is %.7g, of words as a float has them: that is likelier, unless the device's own list says %d", q.Table, at, other, raw, c.Address)
 }
 
 // Expected is the value in the unit of what was expected.

@@ -4,7 +4,7 @@
 // # Decisions
 //
 // Probe ranks by evidence, as sums of logarithms: the bits that a reading accounts for, the chance of its number where it
-// is right, and how usual the device is. No rule says "float first".
+// is right, and how usual the device is. No rule says "float first"; but where a float is seen, its halves stand behind it (halves.go).
 package survey
 
 import (
@@ -85,6 +85,7 @@ func Probe(ctx context.Context, on *line.Line, q Question) (Probed, error) {
 	for _, offset := range []int{0, -1, 1} {
 		all = append(all, seen.candidates(q, offset)...)
 	}
+	seen.halvesLast(q, all)
 	sort.SliceStable(all, func(i, j int) bool { return all[i].rank < all[j].rank })
 	listEquivalents(all)
 	found := Probed{Registers: registers}

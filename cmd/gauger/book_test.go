@@ -1,0 +1,36 @@
+package main
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"gauger/agent/ledger"
+	"gauger/config"
+)
+
+// A tank without a row says since when it is counted, and when its row comes.
+func TestATankWithoutARowInTheBookSaysWhenItComes(t *testing.T) {
+	cfg, err := config.Parse("gauger.yaml", config.Example, "../../config")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(day, hour, minute int) time.Time {
+		return time.Date(2026, 3, day, hour, minute, 0, 0, site{cfg}.zone())
+	}
+	var row ledger.BookRow
+	row.Tank = "TK-1"
+	begins := []ledger.BookBegin{
+		{Tank: "TK-1", Next: at(3, 7, 45), Whole: at(3, 7, 45)}, {Tank: "TK-2", Since: at(2, 7, 0), Next: at(3, 7, 45), Whole: at(3, 7, 45)},
+		{Tank: "TK-3", Since: at(2, 9, 12), Next: at(3, 7, 45), Whole: at(4, 7, 45)}, {Tank: "TK-4"},
+	}
+	got := site{cfg}.begun("", []ledger.BookRow{row}, begins)
+	want := []string{
+		"TK-2: counted since about 2026-03-02 07:00; its first row comes about 2026-03-03 07:45",
+		"TK-3: counted since about 2026-03-02 09:12; its first row comes about 2026-03-03 07:45, without what was in the tank when the day began, and the first whole one about 2026-03-04 07:45",
+		"TK-4: not counted yet; the book begins with its first levels",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
