@@ -23,20 +23,39 @@ func (n bookNote) String() string {
 	return fmt.Sprintf("%s to %s %s: %s", n.from, n.to, n.tank, n.text)
 }
 
-// BookNotes are the sentences about the days: what became of the runs, what the other barrels are, where production is from and what a loss
-// would have had to be to be seen, and what was amiss. What holds for days that follow each other is said once.
-func BookNotes(rows []ledger.BookRow) (out []string) {
-	var notes []*bookNote
-	newest := map[string]*bookNote{} // by tank and text
-	add := func(r *ledger.BookRow, key, text string) {
-		key = r.Tank + "/" + key
-		if n := newest[key]; n != nil && nextDate(n.to) == r.Date {
-			n.to = r.Date
-			return
-		}
-		newest[key] = &bookNote{r.Date, r.Date, r.Tank, text}
-		notes = append(notes, newest[key])
+// BookSentences are what is said of a book's days. What holds for days of a tank that follow each other is said once.
+type BookSentences struct {
+	all    []*bookNote
+	newest map[string]*bookNote // by tank and key
+}
+
+// Add says a text of a tank's day. Texts with one key are the same one, as the first has it.
+func (s *BookSentences) Add(date, tank, key, text string) {
+	key = tank + "/" + key
+	if n := s.newest[key]; n != nil && nextDate(n.to) == date {
+		n.to = date
+		return
 	}
+	if s.newest == nil {
+		s.newest = map[string]*bookNote{}
+	}
+	s.newest[key] = &bookNote{date, date, tank, text}
+	s.all = append(s.all, s.newest[key])
+}
+
+// Lines are the sentences with their days and tanks, in the order of the first days.
+func (s *BookSentences) Lines() (out []string) {
+	for _, n := range s.all {
+		out = append(out, n.String())
+	}
+	return out
+}
+
+// BookNotes are the sentences about the days: what became of the runs, what the other barrels are, where production is from and what a loss
+// would have had to be to be seen, and what was amiss.
+func BookNotes(rows []ledger.BookRow) (out []string) {
+	var notes BookSentences
+	add := func(r *ledger.BookRow, key, text string) { notes.Add(r.Date, r.Tank, key, text) }
 	legend := false
 	for i := range rows {
 		r := &rows[i]
@@ -59,11 +78,9 @@ func BookNotes(rows []ledger.BookRow) (out []string) {
 		}
 	}
 	if legend {
-		out = append(out, otherWords)
+		out = append(out, OtherWords)
 	}
-	for _, n := range notes {
-		out = append(out, n.String())
-	}
+	out = append(out, notes.Lines()...)
 	for _, r := range BookTotals(rows) {
 		for _, line := range r.Remarks {
 			out = append(out, fmt.Sprintf("%s %s: %s", r.Date, r.Tank, line))
@@ -72,8 +89,8 @@ func BookNotes(rows []ledger.BookRow) (out []string) {
 	return append(out, runsWords(rows)...)
 }
 
-// otherWords say what the column OTHER is.
-const otherWords = "OTHER is what else changed the stock: what fell fast and is no run, water or transfer, and what is named below; less than 0: it came"
+// OtherWords say what the column OTHER is.
+const OtherWords = "OTHER is what else changed the stock: what left fast and is no run, water or transfer, and what a line below the days names; less than 0: it came"
 
 // nextDate is the day after a date.
 func nextDate(date string) string {

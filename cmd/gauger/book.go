@@ -19,16 +19,20 @@ import (
 
 type bookOptions struct {
 	one    string
+	month  string
 	period ledger.BookPeriod
 }
 
 func bookCommand(c *call) *cobra.Command {
 	o := &bookOptions{}
-	cmd := newCommand(c, "book [--day DATE] [--format csv]", "the tank book: stocks, production, runs, and what is unexplained", o.run)
-	takes(cmd, 0, "book takes flags only: --day, or --from and --to, and --tank")
+	cmd := newCommand(c, "book [--day DATE] [--month MONTH] [--format csv]", "the tank book: stocks, production, runs, and what is unexplained", o.run)
+	takes(cmd, 0, "book takes flags only: --day, --month, or --from and --to, and --tank")
+	cmd.Long = "What was in a tank, what came and what left: closing = opening + produced - runs - water - out + in - other + residual. " +
+		"RUNS are the loads of which a ticket is booked. " + control.OtherWords + ". RESIDUAL is what is left unexplained; less than 0: it is missing."
 	f := cmd.Flags()
 	withCSV(cmd)
 	f.StringVar(&o.one, "day", "", "only this production day, by the local `DATE` on which it began: 2026-03-02")
+	f.StringVar(&o.month, "month", "", "the production days of this `MONTH`: 2026-03")
 	f.StringVar(&o.period.From, "from", "", "first production day, a `DATE`")
 	f.StringVar(&o.period.To, "to", "", "last production day, a `DATE`")
 	f.StringVar(&o.period.Tank, "tank", "", "only the tank with this `ID`")
@@ -42,6 +46,15 @@ func (o *bookOptions) run(ctx context.Context, c *call, _ []string) error {
 			return usageError{"--day is one day; leave --from and --to out"}
 		}
 		o.period.From, o.period.To = o.one, o.one
+	}
+	if o.month != "" {
+		if o.period.From != "" || o.period.To != "" {
+			return errMonthAlone
+		}
+		var err error
+		if o.period.From, o.period.To, err = monthDays(o.month); err != nil {
+			return err
+		}
 	}
 	for _, date := range []string{o.period.From, o.period.To} {
 		if _, err := time.Parse(time.DateOnly, date); date != "" && err != nil {
@@ -102,21 +115,21 @@ func (h site) unbooked(p ledger.BookPeriod, rows []ledger.BookRow, now time.Time
 	for _, r := range rows {
 		have[r.Date+"/"+r.Tank] = true
 	}
-	var out []string
+	var notes control.BookSentences
 	day, _ := time.ParseInLocation(time.DateOnly, p.From, h.zone())
-	for ; day.Format(time.DateOnly) <= p.To && len(out) < 400; day = day.AddDate(0, 0, 1) {
+	for n := 0; day.Format(time.DateOnly) <= p.To && n < 400; n, day = n+1, day.AddDate(0, 0, 1) {
 		ends := time.Date(day.Year(), day.Month(), day.Day()+1, 0, 0, 0, 0, h.zone()).Add(time.Duration(h.cfg.ProductionDay))
 		why := "no readings, or gauger did not run"
 		if now.Before(ends.Add(time.Hour)) {
 			why = "the day is not closed yet"
 		}
 		for _, t := range h.cfg.Tanks {
-			if (p.Tank == "" || p.Tank == t.ID) && !have[day.Format(time.DateOnly)+"/"+t.ID] {
-				out = append(out, fmt.Sprintf("%s %s: %s", day.Format(time.DateOnly), t.ID, why))
+			if date := day.Format(time.DateOnly); (p.Tank == "" || p.Tank == t.ID) && !have[date+"/"+t.ID] {
+				notes.Add(date, t.ID, why, why)
 			}
 		}
 	}
-	return out
+	return notes.Lines()
 }
 
 // bookColumns are the columns of volumes, in the order of the balance.

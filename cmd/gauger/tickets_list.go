@@ -44,11 +44,13 @@ func ticketsListCommand(c *call) *cobra.Command {
 func (o *ticketsListOptions) run(ctx context.Context, c *call, _ []string) error {
 	h := findSite(c)
 	if o.month != "" {
-		first, err := time.Parse("2006-01", o.month)
-		if err != nil || o.period != (period{}) {
-			return usageError{fmt.Sprintf("--month %s: write a month such as 2026-03, and neither --from nor --to beside it", o.month)}
+		if o.period != (period{}) {
+			return errMonthAlone
 		}
-		o.period.from, o.period.to = first.Format(time.DateOnly), first.AddDate(0, 1, -1).Format(time.DateOnly)
+		var err error
+		if o.period.from, o.period.to, err = monthDays(o.month); err != nil {
+			return err
+		}
 	}
 	times := siteTimes(h.zone())
 	after := times.parse("since", o.since, time.Time{})
