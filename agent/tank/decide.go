@@ -114,6 +114,7 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 	if d.hatch == 0 && d.early > 0 {
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl left %s before the rest: a bleed, an opened hatch, or its start", d.early, spanText(d.earlyBy)))
 	}
+	takeLate(ts, &u.site.tanks[i], &d, now)
 	if g, foam := behindFoam(ts, &u.site.tanks[i], d, now); foam > 0 {
 		d.closing, d.foam = g, foam
 	}

@@ -20,7 +20,8 @@
 //	                load valve's contact says)
 //	a verdict       conclude (is it over), rise and others (what the site's other tanks did meanwhile), jumps (a sensor that moves
 //	                faster than oil, and is spanned anew), undone (what only comes back to where it was), decide (what it was),
-//	                error and error_factors, foam (what stood on the oil behind it, and how it goes), doubts (what the readings say against it), load
+//	                error and error_factors, foam (what stood on the oil behind it, and how it goes, and a sensor
+//	                that follows late), doubts (what the readings say against it), load
 //	other verdicts  slow_loss, revise (loads that were reported), report (faults that last, steps of the clock)
 //	from outside    refit (another list of tanks, another way of measuring), queries, codec (what is stored)
 //
@@ -29,6 +30,9 @@
 // A gauge is read as a person reads it off a plot: the level before and after a draw is cut into straight pieces, as exactly
 // as a price for each piece allows, and the gauge is the last of them that had not begun to fall, or the lowest behind, for
 // once a draw is over the level only rises.
+//
+// A sensor that follows the level late, as behind a long line that is half plugged, says so at both edges of a draw: the level leaves
+// its line as slowly as it comes to rest. The gauges lie where the straight lines meet, both times as much earlier as it is late.
 //
 // The error is a statement. Load.ErrorBbl is two standard errors of the volume: the sensor's class, noise, slosh, steps and
 // deadbands, how the well feeds its tank, how far a gauge was carried through a silence, and by how much the rest two to seven

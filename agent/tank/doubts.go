@@ -253,7 +253,7 @@ func fellOn(ts *tankState, t *Tank, d draw, now float64) float64 {
 	}
 	to := math.Min(math.Min(now, d.next), d.end+confirm)
 	low := ts.levels.sink(from, to, d.closing.level)
-	if d.foam == 0 && t.Sensor != "hydrostatic" && t.Group == "" {
+	if d.foam+d.late == 0 && t.Sensor != "hydrostatic" && t.Group == "" {
 		low = math.Max(low, ts.levels.sink(from, to, math.Inf(-1))) // the closing may have been read off where it had fallen to
 	}
 	if low <= 2*ts.levels.sink(math.Max(d.start-confirm, ts.decidedTo+settleShort), d.start-restNear, math.Inf(-1)) {
@@ -331,7 +331,7 @@ func readingsDoubt(ts *tankState, t *Tank, d draw, now float64) []string {
 	if t.Group == "" && saturated(t.Sensor, after, before, 1) {
 		why = append(why, fmt.Sprintf("sensor saturated at the closing, %.2f in is the least that it shows", d.closing.level))
 	}
-	if left, long := slowStart(ts, d); t.Group == "" && left*t.Table.PerInch(d.opening.level) >= slowBbl {
+	if left, long := slowStart(ts, d); t.Group == "" && d.late == 0 && left*t.Table.PerInch(d.opening.level) >= slowBbl {
 		why = append(why, fmt.Sprintf("%.1f bbl left within %s before the pump drew as it did then: water, a bleed, or a slow start", left*t.Table.PerInch(d.opening.level), spanText(long)))
 	}
 	if step := stepped(ts, d); step != 0 {

@@ -12,6 +12,7 @@ type draw struct {
 	evened           float64 // when an equaliser has done its work, and the group's gauge is read; 0 without a group
 	foam             float64 // in that collapsed behind it and are taken off the closing
 	foamTo           float64 // when what it had foamed up was down again; 0: it had not
+	late             float64 // s by which the sensor shows the level late, and the times are earlier than it showed; 0: it does not
 	oilTo            float64 // the end of its last part of some barrels, before what the noise or a driver's last drops added
 	parts            int
 	pause, pausedBbl float64    // s of a pause in which another truck may have come, and bbl before it; 0: none
@@ -41,6 +42,7 @@ type gauge struct {
 	samples    int     // samples used
 	away       float64 // s from the nearest sample
 	carried    float64 // s that the inflow carried the level
+	dipped     bool    // a vacuum's dip was taken off it
 }
 
 // production flows into a tank at rest: inches per second, with the standard error.

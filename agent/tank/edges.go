@@ -17,6 +17,11 @@ const (
 	vapourLong  = 900.0    // s of rest in which the dip is fitted
 	vapourMost  = 4.0      // in
 	vapourUsual = 0.75     // in, give or take as much
+	dipFew      = 12       // readings that show a dip
+	dipSoon     = 45.0     // s from a draw to the first of them
+	dipLeast    = 0.25     // in
+	dipSure     = 4.0      // standard errors
+	dipShare    = 0.7      // share of the squares that one step leaves, which a dip leaves at most
 	refillSeen  = 120.0    // s of a rise that tell it from a dip that fades
 	refillRate  = 0.5 / 60 // in/s
 	refillSure  = 4.0      // standard errors
@@ -66,7 +71,7 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 		d.end = ts.lastFalling(d)
 	}
 	d.closing = ts.closingGauge(t, &d, in).orLine(s1, d.end, ts.noise.perSample())
-	if s1 = (line{d.end, d.closing.level, next}); t.Sensor != "hydrostatic" {
+	if s1 = (line{d.end, d.closing.level, next}); !d.closing.dipped && t.Sensor != "hydrostatic" {
 		d.end = crossing(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
 	}
 	d.oilTo = d.end
@@ -156,7 +161,7 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, in bounds) gauge {
 	r := ts.resting(t, *d)
 	r.at, r.samples, r.slosh = d.end, b, d.slosh
 	switch {
-	case t.Sensor == "hydrostatic" && t.Loads.Settle == 0 && len(b) > 0 && b[0].t-d.end < vapourLong/2:
+	case t.Loads.Settle == 0 && len(b) > 0 && b[0].t-d.end < vapourLong/2 && (t.Sensor == "hydrostatic" || t.Sensor == "analog" && t.Group == "" && r.dips(d.inflowAfter)):
 		return r.withoutDip(d.inflowAfter)
 	case d.deadband > 0:
 		return r.estimate(d.inflowAfter).withDeadband(between(ts.levels.recent, d.start, from), d.deadband, ts.noise.perSample())
@@ -229,6 +234,29 @@ func (ts *tankState) evening(d *draw, b []sample) evening {
 	return best
 }
 
+// dips says that a current loop carries a pressure: right behind a truck its level comes up quickly at first and then less, as none does
+// that rises at once when a separator dumps. Of few readings two dumps are not told from it.
+func (r resting) dips(inflow float64) bool {
+	r.samples = r.untilRefilled(r.samples[:searchTime(r.samples, r.at+vapourLong)])
+	b := r.thinned(r.withoutSpikes())
+	if len(b) < dipFew || b[0].t-r.at > dipSoon || r.step >= coarseLeast {
+		return false
+	}
+	r.sigma = math.Max(math.Max(r.sigma, neighbourScatter(b)), r.step/math.Sqrt(12))
+	made := math.Hypot(r.inflow.err, math.Sqrt(r.inflow.variance/vapourLong))
+	best, once := shapeFit{missed: math.Inf(1)}, math.Inf(1)
+	for fade := vapourFade / 6; fade <= 2*vapourFade; fade *= 1.5 {
+		if f := r.fitShape(b, func(after float64) float64 { return -math.Exp(-after / fade) }, inflow, made); f.missed < best.missed {
+			best = f
+		}
+	}
+	for _, s := range b[1:] {
+		dumped := func(after float64) float64 { return math.Min(0, math.Copysign(1, after-(s.t-r.at))) }
+		once = math.Min(once, r.fitShape(b, dumped, inflow, made).missed)
+	}
+	return best.inches > math.Max(dipLeast, dipSure*best.err) && best.inches < vapourMost && best.missed < math.Min(dipShare*once, once-piecePrice)
+}
+
 // withoutDip follows the rest after a truck back to its end, as a level that strays from an
 // even rise less a vacuum's dip that fades: a pressure sensor at the bottom feels the vapour
 // space too. It is Kalman's filter for the two; what few samples cannot tell is taken to be
@@ -248,7 +276,7 @@ func (r resting) withoutDip(inflow float64) gauge {
 		level, dip = level+off*kl/all, dip+off*kd/all
 		ll, ld, dd = ll-kl*kl/all, ld-kl*kd/all, dd-kd*kd/all
 	}
-	g := gauge{level: level - inflow*(at-r.at), samples: len(b), away: at - r.at}
+	g := gauge{level: level - inflow*(at-r.at), samples: len(b), away: at - r.at, dipped: true}
 	if g.away > restFar {
 		g.carried = g.away
 	}

@@ -56,6 +56,8 @@ func (l *levels) volumeError(t *Tank, d draw) float64 {
 	before := l.witness(per, line{d.start, d.opening.level, d.inflowBefore}, math.Max(d.within.lo, d.start-witnessLast), d.start-witnessFirst)
 	after := l.witness(per, line{d.end, d.closing.level, d.inflowAfter}, d.end+witnessFirst, math.Min(d.within.hi, d.end+witnessLast))
 	switch {
+	case d.late > 0:
+		before, after = 0, 0 // what was shown there is the level's of earlier
 	case d.foam > 0:
 		after = 0 // the rest there was foam
 	case t.Group != "":

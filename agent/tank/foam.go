@@ -19,6 +19,18 @@ const (
 	foamGone   = 2.0    // times in which it collapses by e, that are seen of it
 	foamRough  = 0.1    // of its height, that it does not collapse evenly
 	foamGrown  = 0.25   // the same where it came up after the end
+	lateNone   = 10.0   // s by which any sensor may follow, and a pump comes up to its rate
+	lateLeast  = 30.0   // s by which one follows late
+	lateMost   = 600.0  // s, the same; what follows still later is not seen to come to rest
+	lateSure   = 0.45   // share of the squares that either edge leaves without it, which it leaves at most
+	lateAlike  = 2.0    // times what the edge leaves with its own best time, the same
+	lateClear  = 0.2    // share as the first that is sure whatever other time would leave less, as where a pump's rate wanders
+	lateFew    = 12     // readings about either edge that show it
+	lateWithin = 600.0  // s of rest before a draw, and of a fall, in which it is looked for
+	lateBehind = 2400.0 // s behind a draw, the same
+	lateSeen   = 2.5    // times its time, the same of a fall
+	lateEdge   = 60.0   // s about an edge in which it may lie anywhere
+	lateRough  = 0.07   // share by which its time is not known
 )
 
 // foam stood on the oil until some seconds after a load's end, and went, e times less after every time; or it drained evenly, as oil that
@@ -42,10 +54,10 @@ func (f foam) left(after float64) float64 {
 	}
 }
 
-// foamFit is a level behind a load: what it rises from at the end, and how fast, and the foam on it; left is what the fit leaves of the squares.
+// foamFit is a level behind a load, and the foam on it.
 type foamFit struct {
 	foam
-	level, slope, inches, err, left float64
+	shapeFit
 }
 
 // behindFoam is the closing of a load behind which foam collapsed, and the foam in inches; 0 where none did. Only what looks at the oil from
@@ -54,7 +66,7 @@ type foamFit struct {
 func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 	per := t.Table.PerInch(d.closing.level)
 	least := foamShare * math.Max(1, 0.01*t.volume(d)) / per
-	if t.Group != "" || t.Sensor == "float" || t.Sensor == "hydrostatic" || d.deadband > 0 {
+	if t.Group != "" || t.Sensor == "float" || t.Sensor == "hydrostatic" || d.deadband > 0 || d.late > 0 {
 		return gauge{}, 0
 	}
 	from, to := d.end+settleShort, math.Min(math.Min(now, d.next), d.end+t.Loads.Confirm.Seconds())
@@ -84,7 +96,7 @@ func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 
 // bestFoam is the fit of all ways in which foam may have collapsed that leaves least; without any it is even.
 func (r resting) bestFoam(b []sample, usual, err float64) foamFit {
-	best := foamFit{left: math.Inf(1)}
+	best := foamFit{shapeFit: shapeFit{missed: math.Inf(1)}}
 	every := max(1, len(b)/foamOnsets)
 	for i := 0; i < len(b)-atomFew/2; i += every {
 		for time := foamQuick; time <= foamSlow; time *= 1.5 {
@@ -93,7 +105,7 @@ func (r resting) bestFoam(b []sample, usual, err float64) foamFit {
 			}
 			for way := range 4 {
 				f := r.fitFoam(b, foam{math.Max(0, b[i].t-r.at), time, way&1 > 0, way&2 > 0}, usual, err)
-				if f.left < best.left {
+				if f.missed < best.missed {
 					best = f
 				}
 			}
@@ -104,23 +116,133 @@ func (r resting) bestFoam(b []sample, usual, err float64) foamFit {
 
 // fitFoam fits the level, the slope, which the well's usual one with its error bounds, and the foam's height by least squares.
 func (r resting) fitFoam(b []sample, f foam, usual, err float64) foamFit {
-	var n, x, w, y, xx, xw, ww, xy, wy, yy float64
-	for _, s := range b {
-		g := 1 / r.sampleVariance(s, r.sigma)
-		a, l, v := s.t-r.at, f.left(s.t-r.at), float64(s.v-b[0].v)
-		n, x, w, y = n+g, x+g*a, w+g*l, y+g*v
-		xx, xw, ww, xy, wy, yy = xx+g*a*a, xw+g*a*l, ww+g*l*l, xy+g*a*v, wy+g*l*v, yy+g*v*v
+	return foamFit{f, r.fitShape(b, f.left, usual, err)}
+}
+
+// follower is a sensor, or a pressure in a long line, that shows the level late: what is left of a difference is e times less after
+// every time. A level that moves evenly it shows that time behind.
+type follower struct{ time float64 }
+
+// ramp is how far it has moved so many seconds after a level at rest began to move, for an inch a second.
+func (f follower) ramp(after float64) float64 {
+	if after <= 0 {
+		return 0
 	}
-	prior := 1 / stats.Square(math.Max(err, pieceSlope/10))
-	xx, xw, ww = xx-x*x/n+prior, xw-x*w/n, ww-w*w/n
-	xy, wy, yy = xy-x*y/n+prior*usual, wy-w*y/n, yy-y*y/n+prior*usual*usual
-	det := xx*ww - xw*xw
-	if det <= 1e-9*xx*ww {
-		return foamFit{left: math.Inf(1)}
+	return after - f.time*(1-math.Exp(-after/f.time))
+}
+
+// lateFit is a draw as it is fitted to what a follower shows: when it began and ended, and how the level rested before and behind it.
+type lateFit struct {
+	follower
+	start, end     float64
+	before, behind shapeFit
+}
+
+// lateEdges are the readings about both edges of a draw, on which it is fitted.
+type lateEdges struct {
+	resting
+	d              draw
+	before, behind []sample
+}
+
+// takeLate gives a draw the times and gauges that it had where its sensor shows the level late, by seconds that it remembers. Both
+// edges tell: the level leaves its line as slowly as it comes to rest. A pump that starts slowly, or fades, does so at one of them.
+func takeLate(ts *tankState, t *Tank, d *draw, now float64) {
+	if t.Group != "" || d.deadband > 0 || d.step >= coarseLeast || d.parts > 1 || d.hatch > 0 || d.stuck.to > 0 || d.samples < lateFew {
+		return
 	}
-	out := foamFit{foam: f, slope: (xy*ww - wy*xw) / det, inches: (wy*xx - xy*xw) / det}
-	out.level = float64(b[0].v) + (y-out.slope*x-out.inches*w)/n
-	out.left = yy - out.slope*xy - out.inches*wy
-	out.err = math.Sqrt(xx / det * math.Max(1, out.left/float64(len(b))))
+	e, half := lateEdges{resting: ts.resting(t, *d), d: *d}, (d.start+d.end)/2
+	e.read(ts, d.start, half, math.Max(half, d.end-2*lateWithin), now)
+	l, ok := e.best()
+	if !ok {
+		return
+	}
+	long := math.Max(lateWithin, lateSeen*l.time) // now that its end is known about
+	e.read(ts, l.start, math.Min(l.end, l.start+long), math.Max(l.start, l.end-long), now)
+	if l, ok = e.best(); !ok {
+		return
+	}
+	off := e.fit((1 + lateRough) * l.time)
+	free := d.inflow.variance * (l.time + edgeUnsure)
+	d.late = l.time
+	d.opening.level, d.opening.err = l.before.level, math.Hypot(d.opening.err, off.before.level-l.before.level)
+	d.closing.level, d.closing.err = l.behind.level, math.Sqrt(free+stats.Square(d.inflow.err*l.time)+stats.Square(off.behind.level-l.behind.level))
+	d.endLine = line{l.end + l.time, l.behind.level, l.behind.slope + l.behind.inches}
+	if !d.setByValve {
+		d.start, d.end = l.start, l.end
+	}
+}
+
+// read takes the readings about an edge at which the draw began, up to a time of the fall, and from another on those to its rest.
+func (e *lateEdges) read(ts *tankState, start, to, from, now float64) {
+	first, last := math.Max(math.Max(ts.decidedTo, e.d.within.lo), start-lateWithin), math.Min(math.Min(now, e.d.next), e.d.end+lateBehind)
+	e.at, e.samples = e.d.start, between(ts.levels.recent, first, to)
+	e.before = e.thinned(e.withoutSpikes())
+	e.at, e.samples = e.d.end, between(ts.levels.recent, from, last)
+	e.behind = e.thinned(e.withoutSpikes())
+	e.sigma = math.Max(math.Max(ts.noise.perSample(), neighbourScatter(e.behind)), e.step/math.Sqrt(12))
+}
+
+// best is the fit by the time that leaves least about both edges, where either wants it.
+func (e lateEdges) best() (best lateFit, ok bool) {
+	if len(e.before) < lateFew || len(e.behind) < 2*lateFew {
+		return best, false
+	}
+	none := e.fit(lateNone)
+	best, own := none, none
+	for time := lateLeast * 2 / 3; time < 2*lateMost; time *= 2 {
+		l := e.fit(time)
+		own.before.missed, own.behind.missed = math.Min(own.before.missed, l.before.missed), math.Min(own.behind.missed, l.behind.missed)
+		if l.left() < best.left() {
+			best = l
+		}
+	}
+	if best.time == lateNone {
+		return best, false
+	}
+	best = e.fit(leastAt(func(time float64) float64 { return e.fit(time).left() }, best.time/2, 2*best.time))
+	sure := func(edge, none, own shapeFit) bool {
+		return edge.missed < lateClear*none.missed || edge.missed < lateSure*none.missed && edge.missed < lateAlike*own.missed
+	}
+	return best, sure(best.before, none.before, own.before) && sure(best.behind, none.behind, own.behind) && best.time >= lateLeast && best.time <= lateMost
+}
+
+// left is what both edges leave of the squares, each of the same weight.
+func (l lateFit) left() float64 { return math.Log(l.before.missed) + math.Log(l.behind.missed) }
+
+// fit fits both edges for one time by which the sensor follows. The levels are the oil's at the two instants.
+func (e lateEdges) fit(time float64) lateFit {
+	out := lateFit{follower: follower{time}}
+	made := math.Hypot(e.inflow.err, math.Sqrt(e.inflow.variance/lateBehind))
+	e.at = e.d.start
+	began := func(at float64) shapeFit {
+		return e.fitShape(e.before, func(after float64) float64 { return out.ramp(e.at + after - at) }, e.d.inflowBefore, made)
+	}
+	out.start = leastAt(func(at float64) float64 { return began(at).missed }, e.at-2*time-lateEdge, e.at+lateEdge)
+	out.before = began(out.start)
+	out.before.level += out.before.slope * (out.start - e.at + time)
+	e.at = e.d.end
+	ended := func(at float64) shapeFit {
+		return e.fitShape(e.behind, func(after float64) float64 {
+			return out.ramp(e.at+after-out.start) - out.ramp(e.at+after-at) - (at - out.start)
+		}, e.d.inflowAfter, made)
+	}
+	out.end = leastAt(func(at float64) float64 { return ended(at).missed }, math.Max(out.start+lateEdge, e.at-6*time-lateEdge), e.at+lateEdge)
+	out.behind = ended(out.end)
+	out.behind.level += out.behind.slope * (out.end - e.at + time)
 	return out
+}
+
+// leastAt is where between two bounds a function of one low place is least.
+func leastAt(f func(at float64) float64, lo, hi float64) float64 {
+	best, least := lo, math.Inf(1)
+	for range 3 {
+		for k, step, from := 0, (hi-lo)/12, lo; k <= 12; k++ {
+			at := from + float64(k)*step
+			if left := f(at); left < least {
+				best, least, lo, hi = at, left, at-step, at+step
+			}
+		}
+	}
+	return best
 }

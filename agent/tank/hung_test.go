@@ -138,6 +138,7 @@ func TestALoadWithinAHangAsks(t *testing.T) {
 		}
 	}
 }
+
 // Water that is drawn until the truck's pump begins is in the ticket, and asks; so quick a start as a pump's does not.
 func TestWaterDrawnUntilTheTruckPumpsAsks(t *testing.T) {
 	start := 4 * tanktest.Hour

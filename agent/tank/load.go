@@ -192,6 +192,9 @@ func (s siteTanks) remarks(t *Tank, ts *tankState, d draw, l Load) (says []strin
 	if d.foam > 0 {
 		say(0.9, "foam of %.1f in collapsed behind it and is taken off the closing", d.foam)
 	}
+	if d.late > 0 {
+		say(0.95, "sensor follows the level %.0f s late, which is taken off its times and gauges", d.late)
+	}
 	if l.InflowUnknown {
 		say(1, "inflow unknown")
 	}

@@ -162,3 +162,31 @@ func (r resting) near(slope float64) gauge {
 	}
 	return gauge{level: level, err: math.Max(err, sigma/math.Sqrt(float64(len(r.samples)))), samples: p.n, away: math.Abs(r.nearest(0).t - r.at)}
 }
+
+// shapeFit is a level at an instant, how fast it rises, and how many inches of a shape are on it, with their standard error; missed
+// is what the fit leaves of the squares.
+type shapeFit struct{ level, slope, inches, err, missed float64 }
+
+// fitShape fits by least squares the level, the slope, which the well's usual one with its error bounds, and the inches of a shape of
+// the seconds since the instant.
+func (r resting) fitShape(b []sample, shape func(after float64) float64, usual, err float64) shapeFit {
+	var n, x, w, y, xx, xw, ww, xy, wy, yy float64
+	for _, s := range b {
+		g := 1 / r.sampleVariance(s, r.sigma)
+		a, l, v := s.t-r.at, shape(s.t-r.at), float64(s.v-b[0].v)
+		n, x, w, y = n+g, x+g*a, w+g*l, y+g*v
+		xx, xw, ww, xy, wy, yy = xx+g*a*a, xw+g*a*l, ww+g*l*l, xy+g*a*v, wy+g*l*v, yy+g*v*v
+	}
+	prior := 1 / stats.Square(math.Max(err, pieceSlope/10))
+	xx, xw, ww = xx-x*x/n+prior, xw-x*w/n, ww-w*w/n
+	xy, wy, yy = xy-x*y/n+prior*usual, wy-w*y/n, yy-y*y/n+prior*usual*usual
+	det := xx*ww - xw*xw
+	if det <= 1e-9*xx*ww {
+		return shapeFit{missed: math.Inf(1)}
+	}
+	out := shapeFit{slope: (xy*ww - wy*xw) / det, inches: (wy*xx - xy*xw) / det}
+	out.level = float64(b[0].v) + (y-out.slope*x-out.inches*w)/n
+	out.missed = yy - out.slope*xy - out.inches*wy
+	out.err = math.Sqrt(xx / det * math.Max(1, out.missed/float64(len(b))))
+	return out
+}

@@ -164,7 +164,7 @@ type office struct {
 
 func newOffice(t *testing.T) *office {
 	t.Helper()
-	o := &office{address: addresstest.New(t), store: &cloudtest.Service{PrimaryKey: primaryKey, SecondaryKey: secondaryKey}}
+	o := &office{store: &cloudtest.Service{PrimaryKey: primaryKey, SecondaryKey: secondaryKey}}
 	if err := o.open(); err != nil {
 		t.Fatal(err)
 	}
@@ -176,9 +176,17 @@ func newOffice(t *testing.T) *office {
 	return o
 }
 
+// listenAgain listens at an address that was left, or at a new one.
+func listenAgain(address string) (net.Listener, error) {
+	if address == "" {
+		return addresstest.Listen()
+	}
+	return net.Listen("tcp", address)
+}
+
 // open listens, again at the same address after close.
 func (o *office) open() error {
-	l, err := net.Listen("tcp", o.address)
+	l, err := listenAgain(o.address)
 	if err != nil {
 		return err
 	}

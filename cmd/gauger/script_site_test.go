@@ -73,11 +73,7 @@ type testSite struct {
 }
 
 func newTestSite() (*testSite, error) {
-	address, err := addresstest.Free() // it is left, and come back to
-	if err != nil {
-		return nil, err
-	}
-	s := &testSite{address: address, slave: modbustest.NewSlave(), store: &cloudtest.Service{
+	s := &testSite{slave: modbustest.NewSlave(), store: &cloudtest.Service{
 		PrimaryKey: primaryKey, SecondaryKey: secondaryKey, Conflict: true,
 		Users: []cloudtest.User{{UserName: "ann", PasswordHash: "hash-of-ann", CustomerGUID: "c-1", Result: 7}},
 	}}
@@ -91,6 +87,7 @@ func newTestSite() (*testSite, error) {
 	bank.SetFloat32(modbustest.Holding, 100, 171.25, modbustest.CDAB)
 	bank.Set(modbustest.Holding, 102, 685, 412)
 	bank.Set(modbustest.Holding, 110, 'O'<<8|'K', 0)
+	var err error
 	if s.plc, err = s.slave.Start("127.0.0.1:0", modbustest.TCP); err != nil {
 		return nil, err
 	}
@@ -102,7 +99,7 @@ func newTestSite() (*testSite, error) {
 
 // listen lets the service answer, again at the same address after it was down.
 func (s *testSite) listen() error {
-	l, err := net.Listen("tcp", s.address)
+	l, err := listenAgain(s.address)
 	if err != nil {
 		return err
 	}

@@ -17,18 +17,27 @@ const (
 	firstGivenPort = 32768
 )
 
-// Free is a loopback address at which something that is told it may listen in a moment, and that no connection
-// takes in between as its own end.
-func Free() (string, error) {
+// Listen listens at a loopback address that no connection takes as its own end, also while nobody listens there. A port that was just
+// closed may be held for a moment by a child that is being started: who listens itself begins with this.
+func Listen() (net.Listener, error) {
 	var err error
 	for range 100 {
 		var l net.Listener
 		port := leastNamedPort + rand.IntN(firstGivenPort-leastNamedPort)
 		if l, err = net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
-			return l.Addr().String(), l.Close()
+			return l, nil
 		}
 	}
-	return "", fmt.Errorf("look for a free address: %w", err)
+	return nil, fmt.Errorf("look for a free address: %w", err)
+}
+
+// Free is such an address, at which something that is told it may listen in a moment.
+func Free() (string, error) {
+	l, err := Listen()
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
 }
 
 // New is the same for a test, which ends where there is none.

@@ -1,0 +1,53 @@
+package tank
+
+import (
+	"math"
+	"testing"
+
+	"gauger/agent/tank/tanktest"
+)
+
+// A current loop may carry a pressure, which the truck's vacuum dips: what comes up behind the stop quickly at first and then less is
+// taken off the closing. What a separator dumps a minute behind it comes at once and is oil, and a radar sees no pressure.
+func TestACurrentLoopThatCarriesAPressureDips(t *testing.T) {
+	dip := func(since float64) float64 { return 1.2 * math.Exp(-math.Max(0, since)/110) }
+	for _, c := range []struct {
+		sensor string
+		taken  bool
+		up     func(since float64) float64
+	}{
+		{"analog", true, dip},
+		{"radar", false, dip},
+		{"analog", false, func(since float64) float64 {
+			if since > 100 {
+				return 0
+			}
+			return 1.2
+		}},
+	} {
+		w := aWell
+		w.Inflow = 60
+		r := newRig(t, w)
+		r.every, r.site.tanks[0].Sensor = 20, c.sensor
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if s > aLoad.From {
+				v -= c.up(s-aLoad.End()) * math.Min(1, (s-aLoad.From)/60)
+			}
+			return tanktest.Radar(i, s, v), true
+		}
+		r.side = func(r *rig, s float64) {
+			if s == aLoad.End()+600 {
+				r.kill(s)
+			}
+		}
+		r.run(0, 6*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%s: loads %+v", c.sensor, r.loads)
+		}
+		l := r.loads[0]
+		off, end := l.Close-w.Level(aLoad.End()), l.End.Sub(r.at(aLoad.End())).Seconds()
+		if taken := math.Abs(off) < 0.35; taken != c.taken || math.Abs(end) > 30 {
+			t.Errorf("%s: closing off by %.2f in and end by %.0f s, want it taken off: %v", c.sensor, off, end, c.taken)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package tank
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gauger/agent/tank/tanktest"
+)
+
+// late is what a sensor shows that follows a well's level with a lag of so many seconds.
+func late(w tanktest.Well, time float64) seen {
+	shown, at := w.Level(0), 0.0
+	return func(i int, s, v float64) (float64, bool) {
+		for ; at < s; at++ {
+			shown += (w.Level(at) - shown) / time
+		}
+		return tanktest.Radar(i, s, shown), true
+	}
+}
+
+// A sensor that follows the level late, as a long line that is half plugged does, leaves the level's line slowly and comes to rest
+// slowly. The gauges are those of the oil, and the times the pump's.
+func TestASensorThatFollowsLate(t *testing.T) {
+	for _, c := range []struct {
+		time   float64
+		sensor string
+	}{{60, "radar"}, {150, "hydrostatic"}, {300, "hydrostatic"}, {400, "analog"}} {
+		w := aWell
+		w.Inflow = 90
+		r := newRig(t, w)
+		r.site.tanks[0].Sensor = c.sensor
+		r.sensor = late(w, c.time)
+		r.side = func(r *rig, s float64) {
+			if s == aLoad.From+600 || s == aLoad.End()+1200 {
+				r.kill(s)
+			}
+		}
+		r.run(0, 6*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%+v: loads %+v", c, r.loads)
+		}
+		l := r.loads[0]
+		start, end := l.Start.Sub(tanktest.Start).Seconds(), l.End.Sub(tanktest.Start).Seconds()
+		if failed := tanktest.Failed(map[string]bool{
+			"opening": math.Abs(l.Open-w.Level(aLoad.From)) > 0.2,
+			"closing": math.Abs(l.Close-w.Level(aLoad.End())) > 0.2,
+			"start":   math.Abs(start-aLoad.From) > 20,
+			"end":     math.Abs(end-aLoad.End()) > 20,
+			"error":   math.Abs(l.GaugeBbl-(w.Level(aLoad.From)-w.Level(aLoad.End()))*tanktest.PerInch) > l.ErrorBbl,
+			"review":  len(l.Review) > 0,
+			"remark":  !strings.Contains(strings.Join(l.Remarks, " "), "late"),
+		}); failed != "" {
+			t.Errorf("%+v: %s: %.2f at %.0f to %.2f at %.0f, of %.2f to %.2f: %+v", c, failed, l.Open, start-aLoad.From, l.Close, end-aLoad.End(), w.Level(aLoad.From), w.Level(aLoad.End()), l)
+		}
+	}
+}
+
+// A pump that starts slowly, or fades at its end, is no sensor that follows late: the oil goes as it is shown.
+func TestAPumpThatStartsSlowlyOrFadesIsNotFollowedLate(t *testing.T) {
+	for _, fades := range []bool{false, true} {
+		lagged := late(aWell, 180)
+		r := newRig(t, aWell)
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			slow, _ := lagged(i, s, v)
+			if (s > (aLoad.From+aLoad.End())/2) == fades {
+				return slow, true
+			}
+			if off := aLoad.Rate / 60 * 180 / tanktest.PerInch; fades && s > aLoad.From {
+				v += off * math.Min(1, (s-aLoad.From)/180)
+			} else if !fades {
+				v += off * math.Max(0, 1-math.Max(0, s-aLoad.End()+180)/180)
+			}
+			return tanktest.Radar(i, s, v), true
+		}
+		r.run(0, 6*tanktest.Hour)
+		if len(r.loads) != 1 || slices.ContainsFunc(r.loads[0].Remarks, func(x string) bool { return strings.Contains(x, "late") }) {
+			t.Errorf("fades %v: %+v", fades, r.loads)
+		}
+	}
+}
