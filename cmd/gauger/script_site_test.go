@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"strconv"
@@ -18,7 +17,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"gauger/agent/cloud/cloudtest"
-	"gauger/collectors/addresstest"
 	"gauger/collectors/modbus/modbustest"
 )
 
