@@ -3,6 +3,7 @@ package ledger
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -121,12 +122,16 @@ type BookRow struct {
 	Tickets []BookTicket `json:"tickets"`
 }
 
-// BookTicket is a run of the book by its ticket.
+// BookTicket is a run of the book by its ticket, or a ticket that a person wrote.
 type BookTicket struct {
-	Number string  `json:"number"` // empty until it is fixed
-	Bbl    float64 `json:"bbl"`
-	State  string  `json:"state"` // queued, held, rejected, voided or unknown; written: by a person, and none of the book's runs
-	Why    string  `json:"why,omitempty"`
+	Number   string  `json:"number"`    // empty until it is fixed
+	Bbl      float64 `json:"bbl"`       // by the level, with what flowed in meanwhile; of a person's by its gauges
+	GaugeBbl float64 `json:"gauge_bbl"` // by the gauges alone
+	RunsBbl  float64 `json:"runs_bbl"`  // what the day's runs have of it
+	State    string  `json:"state"`     // held, waiting, delivered, refused, dropped, rejected, left, voided; unknown: the store has no ticket of it
+	Why      string  `json:"why,omitempty"`
+	Written  string  `json:"written_by,omitempty"`
+	Replaced string  `json:"replaced_by,omitempty"`
 }
 
 // BookBegin says what is to come of a tank in the book.
@@ -189,38 +194,111 @@ func (l *Ledger) bookDays(p BookPeriod) ([]BookRow, error) {
 		if err := l.LoadState(name, &r.Day); err != nil {
 			return nil, err
 		}
-		for _, run := range r.RunList {
-			r.Tickets = append(r.Tickets, bookTicketOf(run, id, tickets))
-		}
-		for _, b := range tickets {
-			if b.Load == nil && b.Voided == "" && b.Tank == id && b.Day == date && b.Volumes != nil {
-				r.Tickets = append(r.Tickets, BookTicket{b.Number, b.Volumes.OpenBbl - b.Volumes.CloseBbl, "written", b.Person})
-			}
-		}
+		l.bookTickets(&r, tickets)
 		rows = append(rows, r)
 	}
 	return rows, nil
 }
 
+// BookPart is an amount in a day's other barrels that has a name.
+type BookPart = tankbook.Part
+
+// BookParts are the kinds of such amounts, in the order in which they came up.
+var BookParts = []string{tankbook.PartTickets}
+
+// PartBbl is what of a day's other barrels is of a kind.
+func (r *BookRow) PartBbl(kind string) (bbl float64) {
+	for _, p := range r.OtherParts {
+		if p.Kind == kind {
+			bbl += p.Bbl
+		}
+	}
+	return thousandths(bbl)
+}
+
+// bookTickets joins a closed day with its tickets. The level says what has left the tank, the run tickets what was run: a load of which
+// no ticket is booked is none of the day's runs, and a ticket that a person wrote is one. What lies between the two is named, so
+// that the balance closes as before.
+func (l *Ledger) bookTickets(r *BookRow, all []TicketRecord) {
+	for _, run := range r.RunList {
+		r.Tickets = append(r.Tickets, l.bookTicketOf(run, r.Tank, all))
+	}
+	for i := range all {
+		b := &all[i]
+		if b.Load != nil || b.Tank != r.Tank || b.Day != r.Date || b.Volumes == nil {
+			continue
+		}
+		if t := l.ticketInBook(b, b.Volumes.OpenBbl-b.Volumes.CloseBbl); t.RunsBbl != 0 {
+			t.Written = b.Person
+			r.Tickets = append(r.Tickets, t)
+		}
+	}
+	fell, runs := 0.0, 0.0
+	for _, t := range r.Tickets {
+		if runs += t.RunsBbl; t.Written == "" {
+			fell += t.Bbl
+		}
+	}
+	if off := thousandths(fell - runs); off != 0 {
+		r.Runs, r.Other = thousandths(r.Runs-off), thousandths(r.Other+off)
+		r.OtherParts = append(r.OtherParts, tankbook.Part{Kind: tankbook.PartTickets, Bbl: off, What: differenceWords(r.Tickets)})
+	}
+}
+
+func thousandths(v float64) float64 { return math.Round(v*1e3) / 1e3 }
+
+// differenceWords says of which loads and tickets the level and the runs differ.
+func differenceWords(all []BookTicket) string {
+	var fell, wrote []string
+	for _, t := range all {
+		switch {
+		case t.Written != "":
+			wrote = append(wrote, t.Number)
+		case t.RunsBbl == 0:
+			fell = append(fell, t.Number)
+		}
+	}
+	switch {
+	case wrote == nil:
+		return "the level fell in the load of " + strings.Join(fell, ", ") + ", which nobody books as a run"
+	case fell == nil:
+		return "no load that gauger saw has " + strings.Join(wrote, ", ") + ", written by hand and a run"
+	}
+	return "the level fell in the load of " + strings.Join(fell, ", ") + ", which nobody books as a run, less " + strings.Join(wrote, ", ") + ", written by hand"
+}
+
 // bookTicketOf finds the ticket of a run of the book: the one of its tank that begins with it.
-func bookTicketOf(run tankbook.Run, id string, all []TicketRecord) BookTicket {
-	t := BookTicket{Bbl: run.Bbl, State: "unknown"}
-	for _, b := range all {
+func (l *Ledger) bookTicketOf(run tankbook.Run, id string, all []TicketRecord) BookTicket {
+	t := BookTicket{Bbl: run.Bbl, GaugeBbl: run.GaugeBbl, RunsBbl: run.Bbl, State: "unknown"}
+	for i := range all {
+		b := &all[i]
 		if b.Tank != id || b.Load == nil || !sameLoadStart(b.Load.Start, run.Start) && !sameLoadStart(b.Load.Began, run.Start) {
 			continue // its clock may have been set since the run was booked
 		}
-		t.Number, t.State = b.Number, "queued"
-		switch {
-		case b.Rejected != "":
-			t.State, t.Why = "rejected", b.Rejected
-		case b.Ticket == nil:
-			t.State = "held"
-		}
-		for _, f := range b.Found {
-			t.Why = "learned later: " + f.Note
-		}
-		if b.Voided != "" {
-			t.State, t.Why = "voided", b.Voided
+		t = l.ticketInBook(b, run.Bbl)
+		t.GaugeBbl = run.GaugeBbl
+	}
+	return t
+}
+
+// ticketInBook is a ticket of so many barrels as the book shows it. Nothing of one that nobody will book is a run.
+func (l *Ledger) ticketInBook(b *TicketRecord, bbl float64) BookTicket {
+	t := BookTicket{Number: b.Number, Bbl: bbl, GaugeBbl: bbl, RunsBbl: bbl, State: "left", Replaced: b.ReplacedBy}
+	for _, f := range b.Found {
+		t.Why = "learned later: " + f.Note
+	}
+	switch {
+	case b.Rejected != "":
+		t.State, t.Why, t.RunsBbl = "rejected", b.Rejected, 0
+	case b.Ticket == nil:
+		t.State = "held"
+	case b.Voided != "":
+		t.State, t.Why, t.RunsBbl = "voided", b.Voided, 0
+	case l.droppedTicket(*b):
+		t.State, t.RunsBbl = "dropped", 0
+	default:
+		if e, err := l.box.Entry(Tickets, b.Seq); err == nil {
+			t.State = strings.Replace(e.State.String(), "dead", "refused", 1)
 		}
 	}
 	return t
@@ -228,3 +306,24 @@ func bookTicketOf(run tankbook.Run, id string, all []TicketRecord) BookTicket {
 
 // sameLoadStart says that two starts are of one load.
 func sameLoadStart(a, b time.Time) bool { return a.Sub(b).Abs() <= sameStart }
+
+// linkReplaced says of each ticket which one is booked in its place, and of that which one it replaces. The version before has said it
+// in the words of the void alone.
+func linkReplaced(all []TicketRecord) {
+	at := map[string]int{}
+	for i := range all {
+		at[all[i].Number] = i
+	}
+	for i := range all {
+		b := &all[i]
+		if text, ok := strings.CutSuffix(b.Voided, bookedInstead); ok && b.ReplacedBy == "" {
+			by := text[strings.LastIndex(text, " ")+1:]
+			if _, known := at[by]; known && by != b.Number {
+				b.ReplacedBy = by
+			}
+		}
+		if k, known := at[b.ReplacedBy]; known && b.ReplacedBy != "" {
+			all[k].Replaces = b.Number
+		}
+	}
+}

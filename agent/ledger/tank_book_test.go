@@ -1,11 +1,14 @@
 package ledger
 
 import (
+	"encoding/json"
 	"math"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"gauger/agent/tankbook"
 	"gauger/collectors"
 	"gauger/outbox"
 )
@@ -156,4 +159,118 @@ func TestARecordingOfYearsAgoHasItsDays(t *testing.T) {
 	if rows, err := b.BookDays(BookPeriod{}); err != nil || len(rows) < 2 {
 		t.Errorf("%d closed days, %v; want those of 2019", len(rows), err)
 	}
+}
+
+// sold is a tank with a load whose production day is closed and whose ticket is delivered.
+func sold(t *testing.T) (*bench, TicketRecord) {
+	b := newBench(t, nil)
+	b.wholeDay()
+	b.deliver()
+	all, err := b.Tickets()
+	b.must(err)
+	if len(all) != 1 {
+		t.Fatalf("%d tickets, want 1", len(all))
+	}
+	return b, all[0]
+}
+
+// wholeDay plays a production day with a load from gauge-off to gauge-off.
+func (b *bench) wholeDay() {
+	pass(6 * time.Hour)
+	b.play(2*time.Hour, func(time.Duration) float64 { return 180 })
+	b.haul(23 * time.Hour)
+}
+
+// theDay is the one closed day with runs, and sees to it that its balance closes.
+func (b *bench) theDay() BookRow {
+	b.t.Helper()
+	rows, err := b.BookDays(BookPeriod{From: "2000-01-01", To: "2000-01-01"})
+	b.must(err)
+	if len(rows) != 1 {
+		b.t.Fatalf("%d days, want 1", len(rows))
+	}
+	r := rows[0]
+	named := 0.0
+	for _, p := range r.OtherParts {
+		named += p.Bbl
+	}
+	if math.Abs(named-r.Other) > 0.01 {
+		b.t.Errorf("of other %.3f bbl, %.3f have a name: %+v", r.Other, named, r.OtherParts)
+	}
+	return r
+}
+
+// A load whose ticket is void is no run, since nobody books it; the level fell all the same, and the book names it. A ticket that is booked
+// in its place is the run, and what the level fell by beyond it has a name.
+func TestARunIsWhatATicketIsBookedOf(t *testing.T) {
+	near := func(got, want float64) bool { return math.Abs(got-want) < 0.01 }
+	synctest.Test(t, func(t *testing.T) {
+		b, ticket := sold(t)
+		was := b.theDay()
+		if was.Tickets[0].State != "delivered" || !near(was.Runs, was.Tickets[0].Bbl) || was.Other != 0 {
+			t.Fatalf("before: %+v", was)
+		}
+		b.must(b.Void(ticket.Number, "ann", "no oil was run"))
+		r := b.theDay()
+		if r.Runs != 0 || !near(r.Other, was.Runs) || r.Tickets[0].State != "voided" || *r.Residual != *was.Residual {
+			t.Errorf("void: %+v", r)
+		}
+		if len(r.OtherParts) != 1 || r.OtherParts[0].Kind != tankbook.PartTickets {
+			t.Errorf("the parts of void oil: %+v", r.OtherParts)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		b, ticket := sold(t)
+		was := b.theDay()
+		by, _, err := b.Add(ManualTicket{Tank: "TK-1", Open: 180, Close: 90, Start: ticket.Start, End: ticket.End, Replaces: ticket.Number, Why: "the gauge hung"}, "ann")
+		b.must(err)
+		b.deliver()
+		r := b.theDay()
+		if !near(r.Runs, 0.9*was.Tickets[0].Bbl) || !near(r.Runs+r.Other, was.Runs) || len(r.Tickets) != 2 || r.Tickets[0].Replaced != by || r.Tickets[1].Written != "ann" || r.Tickets[1].State != "delivered" {
+			t.Errorf("replaced: %+v", r)
+		}
+		if all, err := b.Tickets(); err != nil || all[0].ReplacedBy+all[1].ReplacedBy != by || all[0].Replaces+all[1].Replaces != ticket.Number {
+			t.Errorf("listed %+v, %v", all, err)
+		}
+		b.must(b.box.Update(func(tx *outbox.Tx) error { // as the version before wrote it
+			ticket.Voided = "ann: the gauge hung; " + by + bookedInstead
+			raw, err := json.Marshal(ticket)
+			tx.Put(ticketKey+ticket.Number, raw)
+			return err
+		}))
+		if got := b.theDay(); got.Tickets[0].Replaced != by {
+			t.Errorf("of the version before: %+v", got.Tickets)
+		}
+		b.must(b.Void(by, "ann", "no truck"))
+		if got := b.theDay(); got.Runs != 0 || !near(got.Other, was.Runs) {
+			t.Errorf("after both are void: %+v", got)
+		}
+	})
+}
+
+// A held ticket that is rejected and one that is taken out of the outbox are no runs either.
+func TestWhatNeverLeavesIsNoRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(s *Site) { s.Hold = 30 * time.Hour })
+		b.wholeDay()
+		if r := b.theDay(); r.Runs == 0 || r.Tickets[0].State != "held" {
+			t.Errorf("held: %+v", r)
+		}
+		b.must(b.Reject(b.only().Number, "ann", "it was a test"))
+		if r := b.theDay(); r.Runs != 0 || r.Tickets[0].State != "rejected" {
+			t.Errorf("rejected: %+v", r)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		b.wholeDay()
+		all, err := b.Tickets()
+		b.must(err)
+		if _, err := b.box.Drop(Tickets, "ann: wrong", all[0].Seq); err != nil {
+			t.Fatal(err)
+		}
+		if r := b.theDay(); r.Runs != 0 || r.Tickets[0].State != "dropped" {
+			t.Errorf("dropped: %+v", r)
+		}
+	})
 }

@@ -11,26 +11,28 @@ import (
 
 // TicketRecord is kept, for ever, under a ticket's number.
 type TicketRecord struct {
-	Number   string          `json:"number"`
-	Tank     string          `json:"tank"`
-	Seq      uint64          `json:"seq,omitempty"`    // position in the outbox
-	Queued   time.Time       `json:"queued"`           // or rejected
-	Ticket   json.RawMessage `json:"ticket,omitempty"` // the bytes that the service gets
-	Load     *tank.Load      `json:"load,omitempty"`   // what was seen; nil for a ticket that a person wrote
-	Start    time.Time       `json:"start"`
-	End      time.Time       `json:"end"`
-	Person   string          `json:"person,omitempty"`   // who wrote or released it
-	Rejected string          `json:"rejected,omitempty"` // by whom and why
-	Voided   string          `json:"voided,omitempty"`   // after it had left: by whom and why, and which ticket is booked in its place
-	Handle   string          `json:"handle,omitempty"`   // of a held ticket that has no number yet: commands take it in the number's place
-	Stop     *HoldOrder      `json:"stop,omitempty"`     // a person's hold
-	Edits    []Edit          `json:"edits,omitempty"`    // by people, before it left
-	Found    []Finding       `json:"found,omitempty"`    // what was learned after it had left
-	Volumes  *Volumes        `json:"volumes,omitempty"`  // by the tank's table and constants of then
-	Matches  []TruckTicket   `json:"matches,omitempty"`  // what the truck's own tickets say
-	Day      string          `json:"production_day,omitempty"`
-	Gauged   []float64       `json:"gauged_in,omitempty"` // opening and closing of a ticket that a person wrote
-	Anyway   string          `json:"anyway,omitempty"`    // why a person wrote it though something spoke against it
+	Number     string          `json:"number"`
+	Tank       string          `json:"tank"`
+	Seq        uint64          `json:"seq,omitempty"`    // position in the outbox
+	Queued     time.Time       `json:"queued"`           // or rejected
+	Ticket     json.RawMessage `json:"ticket,omitempty"` // the bytes that the service gets
+	Load       *tank.Load      `json:"load,omitempty"`   // what was seen; nil for a ticket that a person wrote
+	Start      time.Time       `json:"start"`
+	End        time.Time       `json:"end"`
+	Person     string          `json:"person,omitempty"`      // who wrote or released it
+	Rejected   string          `json:"rejected,omitempty"`    // by whom and why
+	Voided     string          `json:"voided,omitempty"`      // after it had left: by whom and why, and which ticket is booked in its place
+	ReplacedBy string          `json:"replaced_by,omitempty"` // the ticket that is booked in its place
+	Replaces   string          `json:"replaces,omitempty"`    // the ticket in whose place it is booked: known where tickets are listed
+	Handle     string          `json:"handle,omitempty"`      // of a held ticket that has no number yet: commands take it in the number's place
+	Stop       *HoldOrder      `json:"stop,omitempty"`        // a person's hold
+	Edits      []Edit          `json:"edits,omitempty"`       // by people, before it left
+	Found      []Finding       `json:"found,omitempty"`       // what was learned after it had left
+	Volumes    *Volumes        `json:"volumes,omitempty"`     // by the tank's table and constants of then
+	Matches    []TruckTicket   `json:"matches,omitempty"`     // what the truck's own tickets say
+	Day        string          `json:"production_day,omitempty"`
+	Gauged     []float64       `json:"gauged_in,omitempty"` // opening and closing of a ticket that a person wrote
+	Anyway     string          `json:"anyway,omitempty"`    // why a person wrote it though something spoke against it
 }
 
 // Off says that nothing of it is booked here: it was rejected before it left, or voided since.

@@ -126,8 +126,8 @@ func TestAnEditedTemperatureHoldsForBothSides(t *testing.T) {
 	}
 }
 
-// A month that is closed stays as it was booked, whatever the configuration says since; a person's ticket is beside
-// the book's runs.
+// A month that is closed stays as it was booked, whatever the configuration says since; a person's ticket is
+// a run of the book.
 func TestABookedTicketKeepsItsDayAndGauges(t *testing.T) {
 	b := newBench(t, func(s *Site) { s.ProductionDay = 7 * time.Hour })
 	b.leaking(52)
@@ -136,7 +136,7 @@ func TestABookedTicketKeepsItsDayAndGauges(t *testing.T) {
 	b.must(err)
 	rows, err := b.BookDays(BookPeriod{From: "2026-03-03", To: "2026-03-03"})
 	b.must(err)
-	if len(rows) != 1 || len(rows[0].Tickets) != 2 || rows[0].Tickets[1].Number != number || rows[0].Tickets[1].State != "written" {
+	if len(rows) != 1 || len(rows[0].Tickets) != 2 || rows[0].Tickets[1].Number != number || rows[0].Tickets[1].Written != "ann" {
 		t.Errorf("the book has %+v, want the run and the ticket that ann wrote", rows)
 	}
 	b.reconfigured(func(s *Site) { s.ProductionDay, s.Wire.LevelUnit = 9*time.Hour, "ft" })

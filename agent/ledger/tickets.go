@@ -155,11 +155,14 @@ func (l *Ledger) hasLeft(number string) (b TicketRecord, err error) {
 	return b, nil
 }
 
+// bookedInstead ends the words of a void, behind the number of the ticket that took its place.
+const bookedInstead = " is booked in its place"
+
 // void stages that a ticket that has left counts no more; by is the one that is booked in its place, if any.
 func (tx *txn) void(number, person, why, by string) (b TicketRecord) {
 	tx.amendTicket(strings.ToUpper(number), func(kept *TicketRecord) {
-		if kept.Voided = person + ": " + why; by != "" {
-			kept.Voided += "; " + by + " is booked in its place"
+		if kept.Voided, kept.ReplacedBy = person+": "+why, by; by != "" {
+			kept.Voided += "; " + by + bookedInstead
 		}
 		b = *kept
 	})
@@ -366,6 +369,7 @@ func (l *Ledger) listTickets() ([]TicketRecord, error) {
 	for i := range all {
 		l.site.complete(&all[i])
 	}
+	linkReplaced(all)
 	sort.SliceStable(all, func(i, j int) bool { return all[i].Start.Before(all[j].Start) })
 	return all, nil
 }

@@ -32,7 +32,7 @@ func TestALaterFindingOfASentTicketIsOneEvent(t *testing.T) {
 			t.Errorf("events %q", n)
 		}
 		load := all[0].Load
-		if r := bookTicketOf(tankbook.Run{Start: load.Start, Bbl: load.GaugeBbl}, "TK-1", all); r.State != "queued" || !strings.Contains(r.Why, "came back within") {
+		if r := b.bookTicketOf(tankbook.Run{Start: load.Start, Bbl: load.GaugeBbl}, "TK-1", all); r.State != "waiting" || !strings.Contains(r.Why, "came back within") {
 			t.Errorf("the tank book says %+v of its run", r)
 		}
 		b.match(MatchArgs{Number: all[0].Number, Hauler: "1", Bbl: 168})

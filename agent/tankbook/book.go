@@ -108,14 +108,27 @@ type Day struct {
 	Water        float64   `json:"water_bbl"`
 	TransfersOut float64   `json:"transfers_out_bbl"`
 	TransfersIn  float64   `json:"transfers_in_bbl"`
-	Other        float64   `json:"other_bbl"` // small draws and what else left fast; below 0: came
+	Other        float64   `json:"other_bbl"` // what else changed the stock: small draws, and the parts with a name; below 0: came
 	Residual     *float64  `json:"residual_bbl"`
 	Error        float64   `json:"error_bbl"`      // about twice the standard error of the residual
 	Sees         *float64  `json:"sees_bbl_a_day"` // the least loss that would have been reported; nil: none
 	Blind        string    `json:"blind,omitempty"`
 	RunList      []Run     `json:"run_list,omitempty"`
 	Remarks      []string  `json:"remarks,omitempty"`
+	OtherParts   []Part    `json:"other_parts,omitempty"` // what of Other has a name
 }
+
+// Part is an amount in a day's other barrels that has a name; below 0: it came.
+type Part struct {
+	Kind string  `json:"kind"`
+	Bbl  float64 `json:"bbl"`
+	What string  `json:"what"`
+}
+
+// The kinds of parts.
+const (
+	PartTickets = "tickets" // by the level more has left in loads than the run tickets have
+)
 
 // Outcome is a closed day, a loss, or both.
 type Outcome struct {

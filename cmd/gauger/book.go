@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
@@ -20,16 +19,20 @@ import (
 
 type bookOptions struct {
 	one    string
+	month  string
 	period ledger.BookPeriod
 }
 
 func bookCommand(c *call) *cobra.Command {
 	o := &bookOptions{}
-	cmd := newCommand(c, "book [--day DATE] [--format csv]", "the tank book: stocks, production, runs, and what is unexplained", o.run)
-	takes(cmd, 0, "book takes flags only: --day, or --from and --to, and --tank")
+	cmd := newCommand(c, "book [--day DATE] [--month MONTH] [--format csv]", "the tank book: stocks, production, runs, and what is unexplained", o.run)
+	takes(cmd, 0, "book takes flags only: --day, --month, or --from and --to, and --tank")
+	cmd.Long = "What was in a tank, what came and what left: closing = opening + produced - runs - water - out + in - other + residual. " +
+		"RUNS are the loads of which a ticket is booked. " + control.OtherWords + ". RESIDUAL is what is left unexplained; less than 0: it is missing."
 	f := cmd.Flags()
 	withCSV(cmd)
 	f.StringVar(&o.one, "day", "", "only this production day, by the local `DATE` on which it began: 2026-03-02")
+	f.StringVar(&o.month, "month", "", "the production days of this `MONTH`: 2026-03")
 	f.StringVar(&o.period.From, "from", "", "first production day, a `DATE`")
 	f.StringVar(&o.period.To, "to", "", "last production day, a `DATE`")
 	f.StringVar(&o.period.Tank, "tank", "", "only the tank with this `ID`")
@@ -43,6 +46,15 @@ func (o *bookOptions) run(ctx context.Context, c *call, _ []string) error {
 			return usageError{"--day is one day; leave --from and --to out"}
 		}
 		o.period.From, o.period.To = o.one, o.one
+	}
+	if o.month != "" {
+		if o.period.From != "" || o.period.To != "" {
+			return errMonthAlone
+		}
+		var err error
+		if o.period.From, o.period.To, err = monthDays(o.month); err != nil {
+			return err
+		}
 	}
 	for _, date := range []string{o.period.From, o.period.To} {
 		if _, err := time.Parse(time.DateOnly, date); date != "" && err != nil {
@@ -103,21 +115,21 @@ func (h site) unbooked(p ledger.BookPeriod, rows []ledger.BookRow, now time.Time
 	for _, r := range rows {
 		have[r.Date+"/"+r.Tank] = true
 	}
-	var out []string
+	var notes control.BookSentences
 	day, _ := time.ParseInLocation(time.DateOnly, p.From, h.zone())
-	for ; day.Format(time.DateOnly) <= p.To && len(out) < 400; day = day.AddDate(0, 0, 1) {
+	for n := 0; day.Format(time.DateOnly) <= p.To && n < 400; n, day = n+1, day.AddDate(0, 0, 1) {
 		ends := time.Date(day.Year(), day.Month(), day.Day()+1, 0, 0, 0, 0, h.zone()).Add(time.Duration(h.cfg.ProductionDay))
 		why := "no readings, or gauger did not run"
 		if now.Before(ends.Add(time.Hour)) {
 			why = "the day is not closed yet"
 		}
 		for _, t := range h.cfg.Tanks {
-			if (p.Tank == "" || p.Tank == t.ID) && !have[day.Format(time.DateOnly)+"/"+t.ID] {
-				out = append(out, fmt.Sprintf("%s %s: %s", day.Format(time.DateOnly), t.ID, why))
+			if date := day.Format(time.DateOnly); (p.Tank == "" || p.Tank == t.ID) && !have[date+"/"+t.ID] {
+				notes.Add(date, t.ID, why, why)
 			}
 		}
 	}
-	return out
+	return notes.Lines()
 }
 
 // bookColumns are the columns of volumes, in the order of the balance.
@@ -160,18 +172,16 @@ func bookText(out io.Writer, rows []ledger.BookRow, unbooked []string) error {
 		}
 		i = n
 	}
+	for _, r := range control.BookTotals(rows) {
+		t.printf("%s\t%s\t%s\t\n", r.Date, r.Tank, volumeColumns([]ledger.BookRow{r}))
+	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	for _, r := range rows {
-		for _, line := range bookNotes(&r) {
-			fmt.Fprintf(out, "%s %s: %s\n", r.Date, r.Tank, line)
-		}
+	for _, line := range append(control.BookNotes(rows), unbooked...) {
+		t.printf("%s\n", line)
 	}
-	for _, line := range unbooked {
-		fmt.Fprintln(out, line)
-	}
-	return nil
+	return t.Flush()
 }
 
 // volumeColumns are the columns of one row, or of the sum of some; a sum with an unknown part is unknown.
@@ -198,59 +208,6 @@ func sumOf(rows []ledger.BookRow, of func(r *ledger.BookRow) *float64) *float64 
 	return &sum
 }
 
-// bookNotes are the sentences about a day: its runs, where production is from, what a loss would have had to be to be
-// seen, and what was amiss.
-func bookNotes(r *ledger.BookRow) []string {
-	var out []string
-	for _, t := range r.Tickets {
-		name := cmp.Or(t.Number, "a run without a number yet")
-		line := fmt.Sprintf("run %s of %.1f bbl", name, t.Bbl)
-		switch t.State {
-		case "queued":
-			line = strings.TrimSuffix(line+"; "+t.Why, "; ")
-		case "held":
-			line += " is held: its ticket has not left"
-		case "rejected":
-			line += " was rejected by " + t.Why + "; its oil is counted as run, since the level fell"
-		case "voided":
-			line += " is void, by " + t.Why
-		case "unknown":
-			line += " has no ticket in this store"
-		case "written":
-			line = fmt.Sprintf("ticket %s of %.1f bbl was written by %s; the figures go by the level alone and do not count it", name, t.Bbl, t.Why)
-		}
-		out = append(out, line)
-	}
-	if r.Residual != nil {
-		out = append(out, lossWords(r))
-	}
-	return append(out, r.Remarks...)
-}
-
-// lossWords says what the residual rests on and how little would have been noticed.
-func lossWords(r *ledger.BookRow) string {
-	text := "production is estimated from the level"
-	if r.Measured {
-		text = "production is by the meter"
-	}
-	if r.Error > 0 {
-		text += fmt.Sprintf("; residual give or take %.1f bbl", r.Error)
-	}
-	switch {
-	case r.Sees != nil:
-		text += fmt.Sprintf("; a loss of %.1f bbl a day would be told of within three days", *r.Sees)
-		if r.Blind != "" {
-			text += ", if it began after the days that this one is compared with (" + r.Blind + ")"
-		}
-	case r.Blind != "":
-		text += "; a slow loss cannot be seen: " + r.Blind
-		if !r.Measured {
-			text += " (a production meter would show it)"
-		}
-	}
-	return text
-}
-
 // bookCSV writes a row for each tank and day: times in the site's zone, volumes in barrels, empty where nobody knows.
 func bookCSV(out io.Writer, zone *time.Location, rows []ledger.BookRow) error {
 	at := func(t time.Time) string { return t.In(zone).Format(time.RFC3339) }
@@ -259,6 +216,10 @@ func bookCSV(out io.Writer, zone *time.Location, rows []ledger.BookRow) error {
 		head = append(head, c.name)
 	}
 	lines := [][]string{append(head, "error_bbl", "sees_bbl_a_day", "measured", "run_numbers", "remarks")}
+	for _, kind := range ledger.BookParts {
+		lines[0] = append(lines[0], "other_"+kind+"_bbl")
+	}
+	lines[0] = append(lines[0], "other_parts")
 	for i := range rows {
 		r := &rows[i]
 		line := []string{r.Date, spreadsheetText(r.Tank), at(r.From), at(r.To), figureText(r.OpeningIn, 2), figureText(r.ClosingIn, 2)}
@@ -267,14 +228,18 @@ func bookCSV(out io.Writer, zone *time.Location, rows []ledger.BookRow) error {
 		}
 		var numbers []string
 		for _, t := range r.Tickets {
-			numbers = append(numbers, strings.TrimSpace(t.Number+" "+strings.ReplaceAll(t.State, "queued", "")))
+			numbers = append(numbers, strings.TrimSpace(t.Number+" "+control.StateInBook(&t)))
 		}
 		remarks := r.Remarks
 		if r.Blind != "" {
 			remarks = append([]string{"a slow loss is hard to see: " + r.Blind}, remarks...)
 		}
-		lines = append(lines, append(line, figureText(&r.Error, 2), figureText(r.Sees, 2), strconv.FormatBool(r.Measured),
-			strings.Join(numbers, " "), strings.Join(remarks, "; ")))
+		line = append(line, figureText(&r.Error, 2), figureText(r.Sees, 2), strconv.FormatBool(r.Measured),
+			strings.Join(numbers, " "), strings.Join(remarks, "; "))
+		for _, kind := range ledger.BookParts {
+			line = append(line, figureText(new(r.PartBbl(kind)), 2))
+		}
+		lines = append(lines, append(line, strings.Join(control.OtherLines(r), "; ")))
 	}
 	return csv.NewWriter(out).WriteAll(lines)
 }

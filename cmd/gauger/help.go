@@ -49,6 +49,9 @@ func printHelp(cmd *cobra.Command, _ []string) {
 		return
 	}
 	fmt.Fprintf(w, "%s\n%s", usageLine(cmd), wrapped("  ", cmd.Short))
+	if cmd.Long != "" {
+		fmt.Fprintf(w, "\n%s", wrapped("  ", cmd.Long))
+	}
 	rows := flagRows(cmd)
 	if cmd.HasSubCommands() {
 		rows = nil

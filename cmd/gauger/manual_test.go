@@ -67,6 +67,9 @@ func writeManual(w io.Writer, cmd *cobra.Command) {
 	fmt.Fprint(w, ".SH COMMANDS\n")
 	for _, sub := range leaves(cmd) {
 		fmt.Fprintf(w, ".SS %s\n%s\n", roff(usageLine(sub)), roff(sub.Short))
+		if sub.Long != "" {
+			fmt.Fprintf(w, ".PP\n%s\n", roff(sub.Long))
+		}
 		writeManualFlags(w, sub)
 	}
 	fmt.Fprint(w, ".SH SEE ALSO\n.BR gauger (1)\n")

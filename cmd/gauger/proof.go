@@ -178,7 +178,7 @@ func (p *ledgerProof) eventsText(t *table) {
 func (p *ledgerProof) csvLines(of string, h site) [][]string {
 	switch of {
 	case "tickets":
-		return withHeader("number,tank,start,end,state,answered,status,correlation_id,remark", p.ticketLines(h, time.RFC3339))
+		return withHeader("number,tank,start,end,state,answered,status,correlation_id,remark,void,replaces,replaced_by", p.withVoid(p.ticketLines(h, time.RFC3339)))
 	case "events":
 		return withHeader("difference,rule,start,object,delivered,service", p.eventLines())
 	}
@@ -221,7 +221,25 @@ func (p *ledgerProof) ticketLines(h site, layout string) [][]string {
 		if r.Status != 0 {
 			status = strconv.Itoa(r.Status)
 		}
-		lines = append(lines, []string{r.Name(), r.Tank, at(r.Start), at(r.End), r.State, at(r.Answered), status, r.Corr, strings.Join(r.SendingRemarks(), ", ")})
+		lines = append(lines, []string{r.Name(), r.Tank, at(r.Start), at(r.End), r.State, at(r.Answered), status, r.Corr, r.proofRemark()})
+	}
+	return lines
+}
+
+// proofRemark is what a person should know of a ticket's record: that it counts no more, and what was out of the usual in sending it.
+func (r *ticketRow) proofRemark() string {
+	all := r.SendingRemarks()
+	if r.Voided != "" {
+		all = append([]string{"void"}, all...)
+	}
+	return strings.Join(all, ", ")
+}
+
+// withVoid puts behind the tickets' lines, for a program, which of them are void and what stands in their place.
+func (p *ledgerProof) withVoid(lines [][]string) [][]string {
+	for i := range p.Tickets {
+		r := &p.Tickets[i]
+		lines[i+1] = append(lines[i+1], strconv.FormatBool(r.Voided != ""), r.Replaces, r.ReplacedBy)
 	}
 	return lines
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,11 +44,13 @@ func ticketsListCommand(c *call) *cobra.Command {
 func (o *ticketsListOptions) run(ctx context.Context, c *call, _ []string) error {
 	h := findSite(c)
 	if o.month != "" {
-		first, err := time.Parse("2006-01", o.month)
-		if err != nil || o.period != (period{}) {
-			return usageError{fmt.Sprintf("--month %s: write a month such as 2026-03, and neither --from nor --to beside it", o.month)}
+		if o.period != (period{}) {
+			return errMonthAlone
 		}
-		o.period.from, o.period.to = first.Format(time.DateOnly), first.AddDate(0, 1, -1).Format(time.DateOnly)
+		var err error
+		if o.period.from, o.period.to, err = monthDays(o.month); err != nil {
+			return err
+		}
 	}
 	times := siteTimes(h.zone())
 	after := times.parse("since", o.since, time.Time{})
@@ -70,11 +73,31 @@ func (o *ticketsListOptions) run(ctx context.Context, c *call, _ []string) error
 		_, err := fmt.Fprintln(c.out, "no tickets")
 		return err
 	}
-	return printTickets(c, h, rows)
+	return printTickets(c, h, rows, bookRuns(ctx, c, rows))
 }
 
-// printTickets prints the tickets, and what each production day comes to.
-func printTickets(c *call, h site, rows []ticketRow) error {
+// bookRuns are the runs of the tank book by the tickets' numbers, on the days of the rows; nil where they cannot be had.
+func bookRuns(ctx context.Context, c *call, rows []ticketRow) map[string]float64 {
+	days := make([]string, len(rows))
+	for i := range rows {
+		days[i] = rows[i].Day
+	}
+	var book []ledger.BookRow
+	p := ledger.BookPeriod{From: slices.Min(days), To: slices.Max(days)}
+	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "book", p, &book) }); err != nil {
+		return nil
+	}
+	runs := map[string]float64{}
+	for i := range book {
+		for _, t := range book[i].Tickets {
+			runs[t.Number] = t.RunsBbl
+		}
+	}
+	return runs
+}
+
+// printTickets prints the tickets, and what each production day comes to; inBook are the runs of the tank book.
+func printTickets(c *call, h site, rows []ticketRow, inBook map[string]float64) error {
 	t := newTable(c.out)
 	t.printf("NUMBER\tTANK\tSTART\tEND\tOPEN\tCLOSE\tBBL\tTRUCK\tDIFF\tSTATE\tREMARK\n")
 	for i := range rows {
@@ -91,19 +114,20 @@ func printTickets(c *call, h site, rows []ticketRow) error {
 			}
 		}
 		t.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name(), r.Tank, timeText(r.Start, h.zone()), r.End.In(h.zone()).Format("15:04"),
-			open, closing, figureText(g.bbl, 1), truck, diff, r.State, r.reviewText())
+			open, closing, figureText(g.bbl, 1), truck, diff, r.standing(), r.reviewText())
 	}
 	t.printf("\n")
 	printSums(t, h, rows)
+	printBeside(t, h, rows, inBook)
 	return t.Flush()
 }
 
 // ticketSum adds up tickets that somebody will book.
 type ticketSum struct {
-	n, noGross, noNet                     int
-	bbl, grossBbl, netBbl, flowedIn, away float64 // away: of those that nobody will book
-	rejected, dropped, voided             int
-	lacking                               []string // the tanks of tickets without gross, and what they lack
+	n, noGross, noNet           int
+	bbl, grossBbl, netBbl, away float64 // away: of those that nobody will book
+	rejected, dropped, voided   int
+	lacking                     []string // the tanks of tickets without gross, and what they lack
 }
 
 func (s *ticketSum) add(r *ticketRow, h site) {
@@ -139,9 +163,6 @@ func (s *ticketSum) add(r *ticketRow, h site) {
 	if lacks := strings.TrimSuffix(r.Tank+" (no "+strings.Join(v.Missing, ", ")+")", " (no )"); v.GrossBbl == nil && !slices.Contains(s.lacking, lacks) {
 		s.lacking = append(s.lacking, lacks)
 	}
-	if r.Load != nil {
-		s.flowedIn += r.Load.RemovedBbl - r.Load.GaugeBbl
-	}
 }
 
 // String has gross and net only where every ticket has.
@@ -169,8 +190,7 @@ func sumsBy(rows []ticketRow, h site, name func(*ticketRow) string) (names []str
 	return slices.Sorted(maps.Keys(sums)), sums
 }
 
-// printSums says what the tickets come to: by production day and, of more than one, in all, by tank and by purchaser; then what
-// lies between them and the tank book, and what is not in the sums.
+// printSums says what the tickets come to: by production day and, of more than one, in all, by tank and by purchaser.
 func printSums(t *table, h site, rows []ticketRow) {
 	days, byDay := sumsBy(rows, h, func(r *ticketRow) string { return r.Day })
 	for _, day := range days {
@@ -192,11 +212,35 @@ func printSums(t *table, h site, rows []ticketRow) {
 	if sum.noGross > 0 && sum.noGross < sum.n {
 		t.printf("no gross and net in a sum with %s of: %s\n", countText(sum.noGross, "ticket"), strings.Join(sum.lacking, "; "))
 	}
-	if sum.flowedIn >= 0.05 {
-		t.printf("the book's runs of these loads are %.1f bbl more: it flowed in meanwhile\n", sum.flowedIn)
+}
+
+// printBeside says what lies between the tickets and the tank book, and what is not in the sums.
+func printBeside(t *table, h site, rows []ticketRow, inBook map[string]float64) {
+	var sum ticketSum
+	flowedIn, openBbl, closed, open := 0.0, 0.0, 0, 0
+	for i := range rows {
+		r := &rows[i]
+		sum.add(r, h)
+		run, known := inBook[r.Number]
+		g := r.figures(h)
+		switch {
+		case !r.Booked() || g.bbl == nil:
+		case known && r.Number != "":
+			flowedIn, closed = flowedIn+run-*g.bbl, closed+1
+		case inBook != nil:
+			open, openBbl = open+1, openBbl+*g.bbl
+		case r.Load != nil:
+			flowedIn += r.Load.RemovedBbl - r.Load.GaugeBbl
+		}
+	}
+	if flowedIn >= 0.05 {
+		t.printf("the book's runs of these loads are %.1f bbl more: it flowed in meanwhile\n", flowedIn)
+	}
+	if open > 0 && closed > 0 {
+		t.printf("not in the book: %s, %.1f bbl; their day is not closed, or has no row there\n", countText(open, "ticket"), openBbl)
 	}
 	if sum.rejected+sum.dropped+sum.voided > 0 {
-		t.printf("not in the sums: %d rejected, %d dropped, %d void, %.1f bbl\n", sum.rejected, sum.dropped, sum.voided, sum.away)
+		t.printf("not in the sums: %d rejected, %d dropped, %d void, %.1f bbl; nor in the book's runs\n", sum.rejected, sum.dropped, sum.voided, sum.away)
 	}
 }
 
@@ -262,7 +306,7 @@ func (p *period) contains(r *ticketRow) bool {
 // csvColumns are those of `tickets list --format csv`; csv writes their figures in the same order.
 const csvColumns = "production_day,number,tank,purchaser,start,end,open_ft_in_q,open_in,close_ft_in_q,close_in,open_bbl,close_bbl,gauge_bbl," +
 	"removed_bbl,inflow_bbl,error_bbl,open_degf,close_degf,specific_gravity,api60,bsw_percent,open_ctl,close_ctl,gross_bbl,net_bbl," +
-	"hauler,hauler_bbl,hauler_basis,difference_bbl,state,review,booked_bbl,booked_gross_bbl,booked_net_bbl"
+	"hauler,hauler_bbl,hauler_basis,difference_bbl,state,review,booked_bbl,booked_gross_bbl,booked_net_bbl,void,replaces,replaced_by"
 
 // csvLine is a ticket as an accountant imports it. A figure that is not known is empty. The booked columns are those to add up: of a
 // ticket that was rejected, dropped or voided they are 0.
@@ -302,14 +346,14 @@ func (r *ticketRow) csvLine(h site) []string {
 	} else {
 		line = append(line, "", "", "", "")
 	}
-	line = append(line, r.State, spreadsheetText(r.reviewText()))
+	line = append(line, r.standing(), spreadsheetText(r.reviewText()))
 	for _, bbl := range []*float64{f.bbl, v.GrossBbl, v.NetBbl} {
 		if !r.Booked() {
 			bbl = new(0.0)
 		}
 		line = append(line, figureText(bbl, 2))
 	}
-	return line
+	return append(line, strconv.FormatBool(r.Voided != ""), spreadsheetText(r.Replaces), spreadsheetText(r.ReplacedBy))
 }
 
 // writeTicketsCSV writes a line for each ticket: times in the site's zone, gauges in inches, volumes in barrels.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -26,6 +27,7 @@ func TestTheSumsOfAMonth(t *testing.T) {
 	var out strings.Builder
 	table := newTable(&out)
 	printSums(table, site{}, rows)
+	printBeside(table, site{}, rows, nil)
 	if err := table.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -37,15 +39,19 @@ production day 2026-03-02: 2 tickets, 330.0 bbl by gauge
   TK-2: 1 ticket, 170.0 bbl by gauge, 168.0 gross
 no gross and net in a sum with 1 ticket of: TK-1
 the book's runs of these loads are 2.4 bbl more: it flowed in meanwhile
-not in the sums: 1 rejected, 1 dropped, 1 void, 345.0 bbl
+not in the sums: 1 rejected, 1 dropped, 1 void, 345.0 bbl; nor in the book's runs
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
 
 	for _, i := range []int{2, 5} {
-		if fields := rows[i].csvLine(site{}); fields[len(fields)-1] != "0.00" {
-			t.Errorf("%s counts as %s bbl", rows[i].reviewText(), fields[len(fields)-1])
+		fields := rows[i].csvLine(site{})
+		if booked := fields[len(fields)-4]; booked != "0.00" {
+			t.Errorf("%s counts as %s bbl", rows[i].reviewText(), booked)
+		}
+		if void := fields[len(fields)-3]; void != strconv.FormatBool(i == 5) {
+			t.Errorf("%s is void: %s", rows[i].reviewText(), void)
 		}
 	}
 }

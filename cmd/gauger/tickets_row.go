@@ -41,6 +41,14 @@ func (d *connection) tickets(ctx context.Context) ([]ticketRow, error) {
 	return rows, nil
 }
 
+// standing is where a ticket stands, as the list shows it: a void one counts no more, wherever its record is.
+func (r *ticketRow) standing() string {
+	if r.Voided != "" {
+		return "void"
+	}
+	return r.State
+}
+
 // figures are a ticket's gauges in inches and its volume in barrels; nil where they are not known.
 type figures struct{ open, closing, bbl *float64 }
 

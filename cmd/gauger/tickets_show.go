@@ -67,7 +67,11 @@ func (r *ticketRow) evidence(h site) sheet {
 	b := r.sentBody()
 	var s sheet
 	s.add("number", "%s", r.Name())
-	s.add("state", "%s", r.stateText(h))
+	state := r.stateText(h)
+	if r.Voided != "" {
+		state = "void; its record is " + state
+	}
+	s.add("state", "%s", state)
 	s.add("tank", "%s", r.Tank)
 	s.add("purchaser", "%s", r.purchaser(h))
 	r.addTimes(&s, h, at)
@@ -240,6 +244,8 @@ func (r *ticketRow) addPeople(s *sheet, at func(time.Time) string) {
 	s.add("entered anyway", "%s", r.Anyway)
 	s.add("rejected by", "%s", r.Rejected)
 	s.add("void, by", "%s", r.Voided)
+	s.add("replaces", "%s", r.Replaces)
+	s.add("replaced by", "%s", r.ReplacedBy)
 	for _, m := range r.Matches {
 		by := m.Person
 		if m.By != "" {

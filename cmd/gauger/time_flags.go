@@ -73,6 +73,18 @@ func parseSpan(text string) (time.Duration, bool) {
 	return d, err == nil && d >= 0
 }
 
+// monthDays are the first and the last date of the month of the flag --month.
+func monthDays(month string) (from, to string, err error) {
+	first, err := time.Parse("2006-01", month)
+	if err != nil {
+		return "", "", usageError{fmt.Sprintf("--month %s: write a month such as 2026-03", month)}
+	}
+	return first.Format(time.DateOnly), first.AddDate(0, 1, -1).Format(time.DateOnly), nil
+}
+
+// errMonthAlone: a month is a period by itself.
+var errMonthAlone = usageError{"--month is a whole month; leave the other days out"}
+
 func parseNumber(text string) (float64, error) {
 	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
