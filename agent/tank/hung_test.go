@@ -156,3 +156,46 @@ func TestWaterDrawnUntilTheTruckPumpsAsks(t *testing.T) {
 		asksFor(t, r.loads[0], c.asks)
 	}
 }
+
+// A sensor that shows what is not there, with a load under it, has seen nothing: what is missing behind it is a ticket for a person.
+// Where nothing is missing, and where a technician spanned it anew, there is none, or the load that was seen.
+func TestALoadUnderAFalseEchoAsks(t *testing.T) {
+	start := 5 * tanktest.Hour
+	load := tanktest.Move{From: start, Bbl: 150, Rate: 6}
+	for _, c := range []struct {
+		name     string
+		every    float64
+		moves    []tanktest.Move
+		from, to float64
+		shows    func(v float64) float64
+		bbl      float64
+		asks     bool
+		sways    float64
+	}{
+		{"ice over the load", 10, []tanktest.Move{load}, start - tanktest.Hour, load.End() + 2*tanktest.Hour, func(float64) float64 { return 228 }, 150, true, 0.15},
+		{"ice that lets it stand still", 10, []tanktest.Move{load}, start - tanktest.Hour, load.End() + 2*tanktest.Hour, func(float64) float64 { return 228 }, 150, true, 0.02},
+		{"ice over the load, read each minute", 60, []tanktest.Move{load}, start - 2*tanktest.Hour, load.End() + tanktest.Hour, func(float64) float64 { return 228 }, 150, true, 0.15},
+		{"ice, and no load", 10, nil, start - tanktest.Hour, start + 2*tanktest.Hour, func(float64) float64 { return 228 }, 0, false, 0.15},
+		{"a new span, and back", 10, nil, start - tanktest.Hour, start + 2*tanktest.Hour, func(v float64) float64 { return v + 12 }, 0, false, 0.15},
+		{"a load in a new span", 10, []tanktest.Move{load}, start - tanktest.Hour, load.End() + 2*tanktest.Hour, func(v float64) float64 { return v + 12 }, 150, false, 0.15},
+	} {
+		r := newRig(t, tanktest.Well{Level0: 150, Inflow: 30, Moves: c.moves})
+		r.every = c.every
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if s >= c.from && s < c.to {
+				v = c.shows(v)
+			}
+			return v + c.sways*math.Sin(float64(i)*2.39996), true
+		}
+		r.run(0, 12*tanktest.Hour)
+		if c.bbl == 0 {
+			if len(r.loads) > 0 {
+				t.Errorf("%s: want no load: %+v, events %+v", c.name, r.loads, r.events)
+			}
+			continue
+		}
+		if len(r.loads) != 1 || math.Abs(r.loads[0].RemovedBbl-c.bbl) > 4 || c.asks != (len(r.loads[0].Review) > 0) {
+			t.Errorf("%s: want one load of %g bbl, asks %v: %+v, events %+v", c.name, c.bbl, c.asks, r.loads, r.events)
+		}
+	}
+}

@@ -265,10 +265,49 @@ func (u *update) unfreeze(i int, ts *tankState, to point) {
 	u.correctFrozen(i, ts, since, to)
 	k := min(searchTime(ts.levels.recent, since)+1, len(ts.levels.recent))
 	ts.levels.recent = append(make([]sample, 0, recentMost), ts.levels.recent[:k]...)
-	h := searchTime(ts.levels.history, since)
-	ts.levels.history = ts.levels.history[:h:h]
 	ts.faults.unfrozeAt, ts.noise.sigma = to.t, ts.noise.sigmaAtChange
-	ts.last, ts.heldSince, ts.pending, ts.faults.stuckReported = point{since, ts.last.v}, to.t, pending{}, false
+	u.unread(i, ts, point{since, ts.last.v}, to)
+}
+
+// astraySince says that a sensor which had jumped up has come back to less than a load below where it was before, and that no draw was
+// seen between: it saw nothing meanwhile, as a radar with ice on its antenna. It gives the last level before.
+func (ts *tankState) astraySince(t *Tank, to point) (since point, ok bool) {
+	jumped := ts.faults.jumpedUpAt
+	if k := searchTime(ts.levels.history, jumped) - 1; jumped > 0 && k >= 0 {
+		since = point{ts.levels.history[k].t, float64(ts.levels.history[k].v)}
+	}
+	over := to.t - since.t
+	if ts.drawing || since.t == 0 || ts.lastDrawEnd > since.t || ts.last.v <= since.v || jumped-since.t > 2*historyEvery || over > t.Loads.MaxGapTicket.Seconds() {
+		return since, false
+	}
+	left := t.volume(draw{opening: gauge{level: since.v}, closing: gauge{level: to.v}})
+	return since, left >= t.Loads.MinLoad && left <= t.Loads.MaxRate/60*over
+}
+
+// cameBack takes the time for which a sensor was astray as a gap.
+func (u *update) cameBack(i int, ts *tankState) bool {
+	to := ts.pending.first
+	since, astray := ts.astraySince(&u.site.tanks[i], to)
+	if astray {
+		u.flush(i, ts)
+		jumped := ts.faults.jumpedUpAt
+		u.addEvent(ts, i, eventrules.Step, jumped, to.t, fmt.Sprintf("level showed %.2f in after %s, then came to %.2f in; before it was %.2f in: a false echo or a fault, which counts as not read", ts.last.v, spanText(to.t-jumped), to.v, since.v))
+		u.unread(i, ts, since, to)
+	}
+	return astray
+}
+
+// unread takes the time since a point as a gap that ends at a reading.
+func (u *update) unread(i int, ts *tankState, since, to point) {
+	h := searchTime(ts.levels.history, since.t)
+	if len(ts.levels.recent) == 0 || ts.levels.recent[0].t > since.t {
+		near := between(ts.levels.history, since.t-storedRest, math.Nextafter(since.t, math.Inf(1)))
+		ts.levels.recent = append(make([]sample, 0, recentMost), near...)
+		ts.decidedTo = math.Min(ts.decidedTo, since.t-1)
+		h++
+	}
+	ts.levels.history = ts.levels.history[:min(h, len(ts.levels.history)):min(h, len(ts.levels.history))]
+	ts.last, ts.heldSince, ts.pending, ts.faults.stuckReported = since, to.t, pending{}, false
 	ts.levels.put(grained(to.t, to.v, 1), ts.drawPhase, ts.faults.jumpedAt)
 	u.watch(i, ts, ts.levels.recent[len(ts.levels.recent)-1])
 }

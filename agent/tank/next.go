@@ -117,9 +117,15 @@ func (u *update) cleanReading(i int, ts *tankState, now, x float64) {
 		u.believe(i, ts, first.t, first.v, shown)
 		u.believe(i, ts, now, x, heldValue{})
 	case respanned:
-		u.respan(i, ts, now, x)
+		if !u.cameBack(i, ts) {
+			u.respan(i, ts, now, x)
+			return
+		}
+		ts.beginAt(now, x)
 	case unfrozen:
-		u.unfreeze(i, ts, ts.pending.first)
+		if !u.cameBack(i, ts) {
+			u.unfreeze(i, ts, ts.pending.first)
+		}
 		ts.beginAt(now, x)
 	}
 }
