@@ -93,7 +93,7 @@ func (o *applyOptions) load(ctx context.Context, c *call, gauger *console.Client
 		return errors.Join(printJSON(c.out, plan), planError(plan))
 	}
 	if !c.json() {
-		printApplyPlan(c, plan)
+		printApplyPlan(c, plan, o.noWait)
 	}
 	if plan.Until.IsZero() || o.noWait {
 		return planError(plan)
@@ -106,6 +106,9 @@ func (o *applyOptions) load(ctx context.Context, c *call, gauger *console.Client
 		err = printJSON(c.out, t)
 	} else {
 		printTrial(c, t)
+		if t.Outcome == apply.Stands && plan.Next != "" {
+			printWrapped(c, "  ", plan.Next)
+		}
 	}
 	if t.Outcome != apply.Stands {
 		return errors.Join(err, errQuiet)
@@ -120,7 +123,7 @@ func planError(p applyPlan) error {
 	return nil
 }
 
-func printApplyPlan(c *call, p applyPlan) {
+func printApplyPlan(c *call, p applyPlan, noWait bool) {
 	for _, text := range p.Changes {
 		printWrapped(c, "- ", text)
 	}
@@ -137,6 +140,9 @@ func printApplyPlan(c *call, p applyPlan) {
 			printWrapped(c, "not judged: ", strings.Join(p.Unjudged, ", ")+", which had no good level before")
 		}
 		fmt.Fprintf(c.out, "loaded; watched until %s. Ctrl-C ends only the waiting here.\n", timeText(p.Until, findSite(c).zone()))
+		if noWait && p.Next != "" {
+			printWrapped(c, "when it stands: ", p.Next)
+		}
 	}
 }
 

@@ -47,6 +47,7 @@ type (
 		Refused  []string  `json:"refused,omitempty"`
 		Unjudged []string  `json:"not_judged,omitempty"` // tanks that have no good level before
 		Until    time.Time `json:"until,omitzero"`       // of the watch; zero: it was not loaded
+		Next     string    `json:"next_start,omitempty"` // what is read then, once it stands; empty: the file itself
 	}
 	applyState struct {
 		Hash   string        `json:"hash"` // of what is at work
@@ -152,6 +153,9 @@ func (a *atWork) try(ctx context.Context, o applyOrder) (applyPlan, error) {
 	case len(forNow) > 0:
 		a.log.Warn().Str("hash", plan.Hash).Str("source", o.URL).Strs("reasons", forNow).Msg("a changed configuration is not loaded for now; apply it, or reload, again")
 		return plan, nil
+	}
+	if onDisk, _ := loadRevision(a.c.config); onDisk != nil && onDisk.hash != plan.Hash {
+		plan.Next = nextStart(a.c.config, d.cfg.Store.Path)
 	}
 	plan.Until, err = a.load(ctx, d, o, cfg, plan, status, watchOf(changes, old, cfg))
 	return plan, err

@@ -117,7 +117,7 @@ func (a *atWork) begin(v *revision, how outboxOpening) (*daemon, error) {
 	a.is.cfg = nil
 	a.offer(d)
 	d.agent.Workers = append(d.agent.Workers, a.reload, a.pull, d.beat, func(ctx context.Context) error { return memory.Run(ctx, a.c.getenv("GOGC") != "") })
-	d.server.ConfigOnDisk = configOnDisk(a.c.config, v, a.book, a.failure)
+	d.server.ConfigOnDisk = configOnDisk(a.c.config, v, a.inPlace, a.failure)
 	if a.was != nil && a.book.Now != nil {
 		w := a.watch
 		w.Began, w.GoesOn = time.Now(), goesOn
@@ -220,6 +220,19 @@ func (a *atWork) stand() error {
 	a.daemon.server.NoteOwn("configuration", fmt.Sprintf("%08x", a.daemon.agent.Site.Config))
 	_, err := a.endTrial(apply.Stands)
 	return err
+}
+
+// inPlace is the hash of the file in whose place another one is at work, and where that is from; nowhere while it is only tried.
+func (a *atWork) inPlace() (base, source string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.was != nil:
+		return a.base, ""
+	case a.book.Applied != nil:
+		return a.book.Applied.Base, a.book.Applied.Source
+	}
+	return "", ""
 }
 
 // failure is why a file is not loaded again; empty: nothing speaks against it.

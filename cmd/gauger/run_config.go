@@ -105,22 +105,20 @@ func chooseConfig(c *call, path string, strict bool) (*revision, *apply.Book, er
 	return kept, book, nil
 }
 
-// configOnDisk says, whenever somebody looks, whether the file is another one than what is at work. bad is why that is the last good
-// one; nil: it is the file's, or was applied in its place. The file is read again only when it has changed.
-func configOnDisk(path string, v *revision, book *apply.Book, failure func(hash string) string) func() string {
+// configOnDisk says, whenever somebody looks, whether the file is another one than what is at work. v.bad is why that is the last good
+// one; nil: it is the file's, or was applied in its place, of which inPlace knows. The file is read again only when something has changed.
+func configOnDisk(path string, v *revision, inPlace func() (base, source string), failure func(hash string) string) func() string {
 	var mu sync.Mutex
 	var seen fs.FileInfo
-	var text string
+	var text, base, source string
 	atWork, whole, bad := v.cfg.Hash(), v.hash, v.bad // what was applied has its strapping tables within
-	base := ""
-	if book.Applied != nil {
-		base = book.Applied.Base
-	}
 	return func() string {
 		mu.Lock()
 		defer mu.Unlock()
 		info, err := os.Stat(path)
-		if err == nil && seen != nil && info.ModTime().Equal(seen.ModTime()) && info.Size() == seen.Size() {
+		was, from := base, source
+		base, source = inPlace()
+		if err == nil && seen != nil && base == was && source == from && info.ModTime().Equal(seen.ModTime()) && info.Size() == seen.Size() {
 			return text
 		}
 		if err != nil {
@@ -133,8 +131,10 @@ func configOnDisk(path string, v *revision, book *apply.Book, failure func(hash 
 			text = path + " was changed and is bad; what was in it before is at work. `gauger check` shows every mistake; mend it before the next start"
 		case err != nil:
 			text = lastGoodDoubt(err)
-		case now.cfg.Hash() == atWork || now.hash == whole || now.hash == base:
+		case now.cfg.Hash() == atWork || now.hash == whole:
 			text = ""
+		case now.hash == base:
+			text = appliedDoubt(path, v.cfg.Store.Path, source)
 		case failure(now.hash) != "":
 			text = path + " is not at work: " + failure(now.hash)
 		case bad != nil:
@@ -144,6 +144,27 @@ func configOnDisk(path string, v *revision, book *apply.Book, failure func(hash 
 		}
 		return text
 	}
+}
+
+// appliedDoubt says that a file was applied in the place of the daemon's own. Of one that is only tried, and of one that was pulled, nothing
+// is to be copied.
+func appliedDoubt(path, store, source string) string {
+	if source == "" || strings.Contains(source, "://") {
+		return ""
+	}
+	return fmt.Sprintf("%s is not what is at work: %s was applied in its place; %s", path, source, nextStart(path, store))
+}
+
+// nextStart says what is read after a file was applied in the place of the daemon's own, and how that comes to say the same. The copy has its
+// strapping tables within and is what is at work, whatever has become of the file that was applied.
+func nextStart(path, store string) string {
+	kept := filepath.Join(store, lastGoodFile)
+	for _, name := range []*string{&path, &kept} {
+		if full, err := filepath.Abs(*name); err == nil {
+			*name = full
+		}
+	}
+	return fmt.Sprintf("the next start takes what was applied too, from %[2]s, but only until %[1]s is changed: `sudo cp %[2]s %[1]s` makes that file say it, or `sudo gauger apply %[1]s` puts that file in force again", path, kept)
 }
 
 // takenBy is the command that takes a changed file. New offsets step the levels: without a word that this is meant the watch goes back.
