@@ -265,6 +265,19 @@ func BestKeys(all []Key) map[string]Key {
 	return best
 }
 
+// NewerKeys are the newest values of the slots in which an older one works: those were given since, and have not sent a record.
+func NewerKeys(all []Key) map[string]Key {
+	newer, first := map[string]Key{}, map[string]Key{}
+	for _, k := range all { // in each slot the newest first
+		if was, ok := first[k.Slot]; !ok {
+			first[k.Slot] = k
+		} else if k.State == "proven" && was.State != "proven" {
+			newer[k.Slot] = was
+		}
+	}
+	return newer
+}
+
 func keysAnswer(all []Key, now time.Time) Answer {
 	var used, ends time.Time
 	for _, k := range all {
@@ -281,16 +294,40 @@ func keysAnswer(all []Key, now time.Time) Answer {
 	switch {
 	case p == "proven" && q == "proven":
 	case p == "proven" || q == "proven":
-		a.Text = "one works, the other is not known to"
-		if p == "refused" || q == "refused" {
+		other := "secondary"
+		if q == "proven" {
+			other = "primary"
+		}
+		switch best[other].State {
+		case "refused":
 			a.State, a.Text = Bad, "one works, the other is refused"
+		case "":
+			a.Text = "one works, there is no " + other + " key"
+		default:
+			a.State, a.Text = Unknown, "one works, the "+other+" key is not tried yet"
 		}
 	case p == "" && q == "":
 		return Answer{"keys", Bad, "there is no usable key; `gauger keys show` says why"}
 	case p != "untried" && q != "untried":
 		return Answer{"keys", Bad, "no key is accepted; `gauger keys show` says what to do"}
 	default:
-		return Answer{"keys", Unknown, "none has sent a record yet"}
+		return Answer{"keys", Unknown, "not tried yet: none has sent a record"}
+	}
+	newer := NewerKeys(all)
+	if len(newer) > 0 && a.State == Well && p == q {
+		a.Text = "the keys of before work"
+	}
+	for _, slot := range []string{"primary", "secondary"} {
+		switch k := newer[slot]; {
+		case k.State == "refused":
+			a.State = Bad
+			a.Text += "; the newer " + slot + " key is refused, and the one before it is used"
+		case k.State != "":
+			if a.State == Well {
+				a.State = Unknown
+			}
+			a.Text += "; the newer " + slot + " key is not tried yet"
+		}
 	}
 	if !used.IsZero() {
 		a.Text += ", last used " + Ago(now, used)

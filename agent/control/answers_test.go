@@ -44,10 +44,17 @@ func TestNothingIsWellThatWasNotSeen(t *testing.T) {
 		"a lone clock":     {Status{Clock: "assumed"}.clockAnswer(0), Answer{"clock", Unknown, "assumed: it runs steadily, but nothing outside has confirmed it (`gauger clock trust`)"}},
 		"a fresh clock":    {Status{Clock: "set"}.clockAnswer(0), Answer{"clock", Unknown, "set: steady for less than 15 minutes, and nothing outside has confirmed it"}},
 		"a trusted clock":  {Status{Clock: "trusted"}.clockAnswer(0), Answer{"clock", Well, "trusted: it was confirmed from outside"}},
-		"untried keys":     {keysAnswer([]keys.Status{key("primary", "untried"), key("secondary", "untried")}, now), Answer{"keys", Unknown, "none has sent a record yet"}},
-		"one refused":      {keysAnswer([]keys.Status{key("primary", "proven"), key("secondary", "refused")}, now), Answer{"keys", Bad, "one works, the other is refused"}},
-		"both refused":     {keysAnswer([]keys.Status{key("primary", "refused"), key("secondary", "refused")}, now), Answer{"keys", Bad, "no key is accepted; `gauger keys show` says what to do"}},
-		"no key":           {keysAnswer(nil, now), Answer{"keys", Bad, "there is no usable key; `gauger keys show` says why"}},
+		"untried keys":     {keysAnswer([]keys.Status{key("primary", "untried"), key("secondary", "untried")}, now), Answer{"keys", Unknown, "not tried yet: none has sent a record"}},
+		"both work":        {keysAnswer([]keys.Status{key("primary", "proven"), key("secondary", "proven"), key("secondary", "untried")}, now), Answer{"keys", Well, "both work"}},
+		"one untried":      {keysAnswer([]keys.Status{key("primary", "untried"), key("secondary", "proven")}, now), Answer{"keys", Unknown, "one works, the primary key is not tried yet"}},
+		"one alone":        {keysAnswer([]keys.Status{key("primary", "proven")}, now), Answer{"keys", Well, "one works, there is no secondary key"}},
+		"new keys": {keysAnswer([]keys.Status{key("primary", "untried"), key("primary", "proven"), key("secondary", "untried"), key("secondary", "proven")}, now),
+			Answer{"keys", Unknown, "the keys of before work; the newer primary key is not tried yet; the newer secondary key is not tried yet"}},
+		"a new one refused": {keysAnswer([]keys.Status{key("primary", "proven"), key("secondary", "refused"), key("secondary", "proven")}, now),
+			Answer{"keys", Bad, "the keys of before work; the newer secondary key is refused, and the one before it is used"}},
+		"one refused":  {keysAnswer([]keys.Status{key("primary", "proven"), key("secondary", "refused")}, now), Answer{"keys", Bad, "one works, the other is refused"}},
+		"both refused": {keysAnswer([]keys.Status{key("primary", "refused"), key("secondary", "refused")}, now), Answer{"keys", Bad, "no key is accepted; `gauger keys show` says what to do"}},
+		"no key":       {keysAnswer(nil, now), Answer{"keys", Bad, "there is no usable key; `gauger keys show` says why"}},
 	} {
 		if x.got != x.want {
 			t.Errorf("%s: %+v, want %+v", what, x.got, x.want)

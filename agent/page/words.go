@@ -185,7 +185,7 @@ func (v *view) facts(o control.Overview, w words) {
 	add("gauger runs", "since %s (%s)", w.clock(o.Began), w.age(o.Began))
 	for _, k := range o.KeyList {
 		text := map[string]string{"proven": "works", "refused": "REFUSED by the service"}[k.State]
-		text = cmp.Or(text, "not used yet")
+		text = cmp.Or(text, "not tried yet")
 		if !k.Expires.IsZero() {
 			text += fmt.Sprintf(", good for %d days", max(0, int(k.Expires.Sub(w.now).Hours()/24)))
 		}

@@ -210,6 +210,7 @@ func runKeysShow(ctx context.Context, c *call, _ []string) error {
 func keySentences(all []keys.Status, unread map[string]string, running bool, at *time.Location) []string {
 	var lines []string
 	works, tried := 0, 0
+	newer := control.NewerKeys(all)
 	for _, slot := range []string{"primary", "secondary"} {
 		var values []keys.Status
 		for _, k := range all {
@@ -242,6 +243,12 @@ func keySentences(all []keys.Status, unread map[string]string, running bool, at 
 			tried++
 		}
 		lines = append(lines, keySentence(slot, best, at, !usable(all)))
+		switch k := newer[slot]; {
+		case k.State == "refused":
+			lines = append(lines, fmt.Sprintf("WARNING: that is the %s key of before. The newer one (%s) is refused since %s: give the right one with `gauger keys set %s`.", slot, k.Fingerprint, timeText(k.Refused, at), slot))
+		case k.State != "":
+			lines = append(lines, fmt.Sprintf("That is the %s key of before. The newer one (%s) is not tried yet: records that are sent try it.", slot, k.Fingerprint))
+		}
 		if values[0].Warning != "" {
 			lines = append(lines, "WARNING: "+values[0].Warning+".")
 		}
@@ -256,6 +263,8 @@ func keySentences(all []keys.Status, unread map[string]string, running bool, at 
 		head = "NO KEY WORKS: nothing is sent, everything is kept. Get a new key from whoever runs the service and give it with `gauger keys set primary`."
 	case works == 0:
 		head = "No key is known to work; those that were not used yet are tried with the next record."
+	case works == 2 && len(newer) > 0:
+		head = "Records are sent with keys of before; of a newer one nobody knows that it works."
 	case works == 2:
 		head = "Both keys work."
 	}
@@ -312,7 +321,7 @@ func keySentence(slot string, k keys.Status, at *time.Location, none bool) strin
 	case k.State == "proven":
 		text += "works"
 	default:
-		text += "was not used yet"
+		text += "is not tried yet"
 	}
 	if k.State != "refused" && !k.Expires.IsZero() {
 		text += "; it ends " + keyEndText(k.Expires, k.Assumed, at)
