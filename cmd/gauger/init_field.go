@@ -36,6 +36,9 @@ func scanFor(c *call) func(context.Context, string, string) ([]draft.Unit, error
 			}
 			return nil
 		})
+		if errors.Is(err, line.ErrDown) && !(modbus.Device{URL: url}).SerialLine() {
+			err = fmt.Errorf("%w: look at the address, the port (502 is usual), the network between, and whether the gateway takes one more connection; or go on and mend it later", err)
+		}
 		return found, errors.Join(err, t.close())
 	}
 }

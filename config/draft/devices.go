@@ -48,14 +48,18 @@ func checkLine(url string) (string, error) {
 	return url, nil
 }
 
+// usualTCP are the unit ids that are looked for behind a TCP address: those of a gateway's first units, and the one that stands for the
+// device itself.
+const usualTCP = "1-10,255"
+
 // askUnits looks which unit ids answer, and asks which of them to read.
 func (v *Interview) askUnits(ctx context.Context, key, url string) ([]int, error) {
 	found := ""
 	_, given := v.Given[key+"units"]
 	if _, kept := v.Kept[key+"units"]; !given && !kept && v.Scan != nil {
-		usual := "1-20"
-		if strings.HasPrefix(url, "tcp:") || strings.HasPrefix(url, "tls:") {
-			usual = "1"
+		usual, serial := "1-20", (modbus.Device{URL: url}).SerialLine()
+		if !serial {
+			usual = usualTCP
 		}
 		look, err := v.Ask(ctx, dialogue.Question{Key: key + "look", Text: "Unit ids to look for", Default: usual, Passing: true})
 		if err != nil {
@@ -70,10 +74,18 @@ func (v *Interview) askUnits(ctx context.Context, key, url string) ([]int, error
 			v.Say("  unit %d answers: %s", u.ID, u.How)
 			ids = append(ids, strconv.Itoa(u.ID))
 		}
-		if len(ids) == 0 && err == nil {
+		switch {
+		case len(ids) > 0 || err != nil:
+		case serial:
 			v.Say("  nobody answers; look at power, wires, baud rate and parity (`gauger scan -h`), or go on and mend it later")
+		default:
+			v.Say("  it takes the connection and nobody answers: look at the unit ids (`gauger scan %s` asks them all), the port (502 is usual), whether it speaks Modbus TCP (else rtu+tcp://), and at the gateway's own serial settings and time-out; or go on and mend it later", url)
 		}
 		found = strings.Join(ids, ",")
+		if look == usualTCP && found == "1,2,3,4,5,6,7,8,9,10,255" {
+			v.Say("  Every id that was asked answers, as of a device that has no units behind it: one of them reads it all.")
+			found = "1"
+		}
 	}
 	found = cmp.Or(found, "1")
 	answer, err := v.Ask(ctx, dialogue.Question{Key: key + "units", Flag: "--modbus URL,unit=N", Text: "Unit ids to read", Default: found, Check: func(text string) (string, error) {

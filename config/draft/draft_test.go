@@ -198,3 +198,29 @@ func TestPointsOfABrokerAreWatchedForSilence(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", got.String(), want)
 	}
 }
+
+// Units are looked for where the kind of line has them, and a silent line is explained as what it is.
+func TestASilentLineIsExplainedAsWhatItIs(t *testing.T) {
+	every := []Unit{{1, ""}, {2, ""}, {3, ""}, {4, ""}, {5, ""}, {6, ""}, {7, ""}, {8, ""}, {9, ""}, {10, ""}, {255, ""}}
+	for name, x := range map[string]struct {
+		url, look string
+		found     []Unit
+		says, not string
+		want      string
+	}{
+		"a gateway":        {"tcp://10.20.0.5:502", "1-10,255", every[2:4], "unit 3 answers", "takes the connection", "[3 4]"},
+		"without units":    {"tcp://10.20.0.5:502", "1-10,255", every, "no units behind it", "takes the connection", "[1]"},
+		"a silent gateway": {"tcp://10.20.0.5:502", "1-10,255", nil, "port (502 is usual)", "baud", "[1]"},
+		"a serial server":  {"rtu+tcp://10.20.0.7:4001", "1-20", nil, "baud rate and parity", "502", "[1]"},
+		"a serial port":    {"rtu:///dev/ttyUSB0?baud=9600", "1-20", nil, "wires, baud", "502", "[1]"},
+	} {
+		v, out := interview("\n\n", nil)
+		looked := ""
+		v.Scan = func(_ context.Context, _, units string) ([]Unit, error) { looked = units; return x.found, nil }
+		ids, err := v.askUnits(t.Context(), "modbus.1.", x.url)
+		said := strings.Join(strings.Fields(out.String()), " ")
+		if err != nil || fmt.Sprint(ids) != x.want || looked != x.look || !strings.Contains(said, x.says) || strings.Contains(said, x.not) {
+			t.Errorf("%s: %v, %v, looked for %s, said %s", name, ids, err, looked, said)
+		}
+	}
+}
