@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -128,6 +129,9 @@ func strictly(raw []byte, into any) error {
 	err := d.Decode(into)
 	if name, unknown := unknownField(err); unknown {
 		known := fieldsOf(reflect.TypeOf(into).Elem(), "")
+		if places := placesOf(name, known); len(places) > 0 {
+			return fmt.Errorf("%s stands in the wrong place; it belongs at %s; the fields are %s", name, strings.Join(places, " or "), strings.Join(known, ", "))
+		}
 		words := strings.FieldsFunc(strings.Join(known, "."), func(r rune) bool { return r == '.' })
 		return fmt.Errorf("there is no field %s%s; the fields are %s", name, didYouMean(name, words), strings.Join(known, ", "))
 	}
@@ -141,6 +145,19 @@ func strictly(raw []byte, into any) error {
 		return errors.New("something follows the object; write several as [{...}, {...}]")
 	}
 	return nil
+}
+
+// placesOf are the paths at which a name may stand, of those that the shape has.
+func placesOf(name string, known []string) (places []string) {
+	for _, path := range known {
+		parts := strings.Split(path, ".")
+		for i, part := range parts {
+			if at := strings.Join(parts[:i+1], "."); strings.EqualFold(part, name) && !slices.Contains(places, at) {
+				places = append(places, at)
+			}
+		}
+	}
+	return places
 }
 
 // unknownField finds the name in the decoder's complaint, which has no type of its own.
