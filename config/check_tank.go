@@ -179,6 +179,9 @@ func (c *checker) checkShape(at string, t *Tank) {
 	if off := t.Offset; off > t.Height || off < -t.Height {
 		c.problemf(at+".offset", "%.2f in is more than the tank's height of %.2f in; write what commissioning found, such as 0.5in", float64(off), float64(t.Height))
 	}
+	if off := max(t.Offset, -t.Offset); off > t.Height/2 && off <= t.Height {
+		c.warnf(at+".offset", "%.2f in is more than half of the tank's height of %.2f in, which is hardly what commissioning found; look whether it is in inches, and of this tank", float64(t.Offset), float64(t.Height))
+	}
 	if t.Diameter < 0 || c.given(at+".diameter") && t.Diameter == 0 {
 		c.problemf(at+".diameter", "not above zero; write the inside diameter such as 12ft")
 		return

@@ -45,6 +45,7 @@ func TestDoubtfulThingsAreWarnings(t *testing.T) {
 		{"table that begins above zero", "[[0, 0], [240, 402.87]]", "[[2, 3], [240, 402.87]]", 60, "tanks[2].strapping", "begins at 2 in"},
 		{"group of one", "    sensor: radar", "    group: west", 45, "tanks[0].group", "no other tank"},
 		{"target code of the site's own", "targets:\n      - {code: \"Production Target Oil\"", "targets:\n      - {code: \"Tank level\"", 74, "wells[0].targets[0].code", "known codes"},
+		{"an offset that no gauge has", "    sensor: radar", "    offset: 11ft", 45, "tanks[0].offset", "more than half of the tank's height"},
 		{"page open to the network", "127.0.0.1:8480", "0.0.0.0:8480", 75, "http.listen", "127.0.0.1:8480"},
 		{"recording toward a real service", "tanks:\n", "  - {name: rec, recording: good.yaml, points: [{name: a, unit: in}]}\ntanks:\n", 37, "devices[3].recording", "demonstrations"},
 	} {

@@ -130,12 +130,25 @@ func TestATableThatNoTankHasIsDoubted(t *testing.T) {
 		area := r*r*math.Acos((r-h)/r) - (r-h)*math.Sqrt(max(0, 2*r*h-h*h))
 		return fmt.Sprintf("%g,%g", in, area)
 	}
+	wrong := func(format string, at, by float64) string {
+		return sheetOf("", func(in, bbl float64) string {
+			if in == at {
+				bbl += by
+			}
+			return fmt.Sprintf(format, in, bbl)
+		})
+	}
+	dead := func(in, bbl float64) string { return fmt.Sprintf("%g,%.2f", in, bbl-min(max(in-24, 0), 36)*0.2) }
 	for name, x := range map[string]struct{ sheet, want string }{
-		"feet below inches": {"0,0\n5,83.93\n10,167.86\n15,251.79\n20,335.72\n240,402.87\n", "jumps at 20 in from 16.8 bbl an inch below to 0.305 above"},
-		"centimetres":       {"0,0\n300,200\n609.6,402.87\n", "strict: ends at 609.6, which is the tank's height in cm"},
-		"gallons":           {"0,0\n240,16920\n", "as an upright tank 78 ft wide; are they gallons?"},
-		"lying":             {sheetOf("", lying), ""},
-		"cone below":        {"0,0\n12,3.4\n24,23.5\n240,386\n", ""},
+		"a row copied wrong": {wrong("%g,%.2f", 120, 5), "has 206.43 bbl at 120 in, which is 5 off what the rows beside it say"},
+		"a row too low":      {wrong("%g,%.2f", 12, -3), "bbl at 12 in, which is 3 off"},
+		"whole barrels":      {wrong("%g,%.0f", -1, 0), ""},
+		"deadwood":           {sheetOf("", dead), ""},
+		"feet below inches":  {"0,0\n5,83.93\n10,167.86\n15,251.79\n20,335.72\n240,402.87\n", "jumps at 20 in from 16.8 bbl an inch below to 0.305 above"},
+		"centimetres":        {"0,0\n300,200\n609.6,402.87\n", "strict: ends at 609.6, which is the tank's height in cm"},
+		"gallons":            {"0,0\n240,16920\n", "as an upright tank 78 ft wide; are they gallons?"},
+		"lying":              {sheetOf("", lying), ""},
+		"cone below":         {"0,0\n12,3.4\n24,23.5\n240,386\n", ""},
 	} {
 		if said, _ := strapped(t, x.sheet); (said == "") != (x.want == "") || !strings.Contains(said, x.want) {
 			t.Errorf("%s: %q, want %q", name, said, x.want)

@@ -1,8 +1,10 @@
 package modbus
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -242,10 +244,61 @@ func (d Device) Warnings(named bool) (all []collectors.Problem) {
 				"%d is a %s, which is on or off and has no unit; did you mean modicon: %d?", *p.Modicon, table, 40000+*p.Modicon%10000)})
 		}
 	}
+	if over, found := d.overlap(); found {
+		all = append(all, over)
+	}
 	if d.Share != "" && share.IsPrivilegedPort(d.Share) {
 		all = append(all, collectors.Problem{Path: "share", Message: d.Share + ": ports below 1024 are for root, and the packaged service is not; 1502 is free for all"})
 	}
 	return all
+}
+
+// overlap is the first point that takes registers of another one for something else. Bits of a word are not meant.
+func (d Device) overlap() (first collectors.Problem, found bool) {
+	type span struct {
+		index, from, end int
+		table            line.Table
+		key              string
+		kind             registers.Kind
+	}
+	var spans []span
+	for i, p := range d.Points {
+		key, table, from, err := p.locate()
+		if err != nil || table.IsBits() {
+			continue
+		}
+		k, err := p.kind(table)
+		if err != nil || k == registers.Bool {
+			continue
+		}
+		count := p.registers(k)
+		if p.isEnron(d.Enron, k, table) {
+			count = 1
+		}
+		spans = append(spans, span{i, from, from + count, table, key, k})
+	}
+	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.table, b.table), cmp.Compare(a.from, b.from)) })
+	many, was := 0, span{}
+	for i, is := range spans {
+		if i == 0 {
+			was = is
+			continue
+		}
+		if was.table == is.table && is.from < was.end && (is.from != was.from || is.kind != was.kind) {
+			if many++; many == 1 {
+				first = collectors.Problem{Path: fmt.Sprintf("points[%d].%s", is.index, is.key), Message: fmt.Sprintf(
+					"%s is %s at %s %d, and %s is %s at %d: they share registers, so that one of them is most probably not what it says; look up both in the device's register map",
+					d.Points[is.index].Name, is.kind, is.table, is.from, d.Points[was.index].Name, was.kind, was.from)}
+			}
+		}
+		if was.table != is.table || is.end >= was.end {
+			was = is // else the wide one goes on over what follows
+		}
+	}
+	if many > 1 {
+		first.Message += fmt.Sprintf("; and %d more like that", many-1)
+	}
+	return first, many > 0
 }
 
 // Conflict is a mistake that only shows when devices are seen together.

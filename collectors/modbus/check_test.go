@@ -129,6 +129,33 @@ func TestPortsWhoseNamesChangeAreWarnedOf(t *testing.T) {
 	}
 }
 
+// Two points that take the same registers for different things are doubted, and what status words do is not.
+func TestRegistersOfTwoPointsAreDoubted(t *testing.T) {
+	at := func(name string, n int, kind string) Point { return Point{Name: name, Holding: &n, Type: kind} }
+	bit := at("bit", 100, "")
+	bit.Bit = new(3)
+	coil := Point{Name: "coil", Coil: new(100)}
+	input := Point{Name: "input", Input: new(100), Type: "int16"}
+	for name, x := range map[string]struct {
+		points []Point
+		path   string
+		says   string
+	}{
+		"a float's second half": {[]Point{at("b", 101, "uint16"), at("a", 100, "float32")}, "points[0].holding", "b is uint16 at holding 101, and a is float32 at 100"},
+		"one place, two types":  {[]Point{at("a", 100, "int16"), at("b", 100, "uint16")}, "points[1].holding", "b is uint16 at holding 100, and a is int16"},
+		"floats too close":      {[]Point{at("a", 100, "float32"), at("b", 101, "float32"), at("c", 102, "float32")}, "points[1].holding", "; and 1 more like that"},
+		"within a long one":     {[]Point{at("a", 100, "float64"), at("b", 101, "uint16"), at("c", 103, "uint16")}, "points[1].holding", "; and 1 more like that"},
+		"side by side":          {[]Point{at("a", 100, "float32"), at("b", 102, "float32"), bit, coil, input}, "", ""},
+		"one value, two names":  {[]Point{at("a", 100, "float32"), at("b", 100, "float32")}, "", ""},
+		"Enron's registers":     {[]Point{{Name: "a", Holding: new(7001), Type: "float32", Enron: new(true)}, {Name: "b", Holding: new(7002), Type: "float32", Enron: new(true)}}, "", ""},
+	} {
+		got := (Device{URL: "tcp://h", Points: x.points}).Warnings(false)
+		if want := min(1, len(x.path)); len(got) != want || want > 0 && (got[0].Path != x.path || !strings.Contains(got[0].Message, x.says)) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 func TestModiconNumbers(t *testing.T) {
 	type register struct {
 		table   line.Table

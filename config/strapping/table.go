@@ -43,6 +43,8 @@ func round3(v float64) float64 { return math.Round(v*1e3) / 1e3 }
 // What no table of a stock tank does. A lying cylinder's lowest rows grow threefold from one to the next.
 const (
 	absurdJump     = 6.0  // barrels an inch, from row to row
+	oddLeast       = 1.0  // barrels off the line between two rows
+	oddPart        = 0.1  // of what they differ
 	widestTank     = 60.0 // feet, of an upright tank that holds as much
 	leastTank      = 4.0
 	besideDiameter = 0.25 // of the volume that the diameter gives
@@ -59,6 +61,9 @@ func Doubt(table tank.Table, height, diameter tank.Length) (strict, doubt string
 	if i, low, high := worstJump(table.Rows()); i > 0 {
 		return "", fmt.Sprintf("jumps at %g in from %.3g bbl an inch below to %.3g above; no tank changes its width so much: look whether the rows there are right, and in inches",
 			table.Rows()[i][0], low, high)
+	}
+	if i, off := oddRow(table.Rows()); i > 0 {
+		return "", fmt.Sprintf("has %g bbl at %g in, which is %.3g off what the rows beside it say; look whether that row was copied right", table.Rows()[i][1], table.Rows()[i][0], off)
 	}
 	full, _ := table.Extrapolated(float64(height))
 	switch wide := width(full, float64(height)); {
@@ -84,6 +89,25 @@ func worstJump(rows [][2]float64) (at int, low, high float64) {
 		}
 	}
 	return at, low, high
+}
+
+// oddRow is the row whose barrels are furthest off the line between its neighbours, when they are off the other way because of it, and how
+// far; 0 for none. A tank that widens or narrows has no such row, nor have barrels that were rounded to whole ones.
+func oddRow(rows [][2]float64) (at int, off float64) {
+	bend := func(i int) (off, rise float64) {
+		a, b, c := rows[i-1], rows[i], rows[i+1]
+		return b[1] - a[1] - (c[1]-a[1])*(b[0]-a[0])/(c[0]-a[0]), c[1] - a[1]
+	}
+	worst := oddLeast
+	for i := 2; i+2 < len(rows); i++ {
+		d, rise := bend(i)
+		below, _ := bend(i - 1)
+		above, _ := bend(i + 1)
+		if d*below < 0 && d*above < 0 && math.Abs(d) > oddPart*rise && math.Abs(d) > worst {
+			at, off, worst = i, d, math.Abs(d)
+		}
+	}
+	return at, math.Abs(off)
 }
 
 // width is that of an upright tank which holds so many barrels at a level in inches, in feet.
