@@ -109,6 +109,21 @@ func (ts *tankState) hung(t *Tank) bool {
 	return pumped || truck && ts.noise.sigmaAtChange >= heldNoise && stood >= t.Loads.GapMin.Seconds()
 }
 
+// astraySince says that a sensor which had jumped up has come back to less than a load below where it was before, and that no draw was
+// seen between: it saw nothing meanwhile, as a radar with ice on its antenna. It gives the last level before.
+func (ts *tankState) astraySince(t *Tank, to point) (since point, ok bool) {
+	jumped := ts.faults.jumpedUpAt
+	if k := searchTime(ts.levels.history, jumped) - 1; jumped > 0 && k >= 0 {
+		since = point{ts.levels.history[k].t, float64(ts.levels.history[k].v)}
+	}
+	over := to.t - since.t
+	if ts.drawing || since.t == 0 || ts.lastDrawEnd > since.t || ts.last.v <= since.v || jumped-since.t > 2*historyEvery || over > t.Loads.MaxGapTicket.Seconds() {
+		return since, false
+	}
+	left := t.volume(draw{opening: gauge{level: since.v}, closing: gauge{level: to.v}})
+	return since, left >= t.Loads.MinLoad && left <= t.Loads.MaxRate/60*over
+}
+
 // pendingIsTrue decides whether the pending readings have stayed long enough to be the truth.
 func (ts *tankState) pendingIsTrue(t *Tank) acceptance {
 	p := ts.pending

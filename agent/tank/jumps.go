@@ -269,21 +269,6 @@ func (u *update) unfreeze(i int, ts *tankState, to point) {
 	u.unread(i, ts, point{since, ts.last.v}, to)
 }
 
-// astraySince says that a sensor which had jumped up has come back to less than a load below where it was before, and that no draw was
-// seen between: it saw nothing meanwhile, as a radar with ice on its antenna. It gives the last level before.
-func (ts *tankState) astraySince(t *Tank, to point) (since point, ok bool) {
-	jumped := ts.faults.jumpedUpAt
-	if k := searchTime(ts.levels.history, jumped) - 1; jumped > 0 && k >= 0 {
-		since = point{ts.levels.history[k].t, float64(ts.levels.history[k].v)}
-	}
-	over := to.t - since.t
-	if ts.drawing || since.t == 0 || ts.lastDrawEnd > since.t || ts.last.v <= since.v || jumped-since.t > 2*historyEvery || over > t.Loads.MaxGapTicket.Seconds() {
-		return since, false
-	}
-	left := t.volume(draw{opening: gauge{level: since.v}, closing: gauge{level: to.v}})
-	return since, left >= t.Loads.MinLoad && left <= t.Loads.MaxRate/60*over
-}
-
 // cameBack takes the time for which a sensor was astray as a gap.
 func (u *update) cameBack(i int, ts *tankState) bool {
 	to := ts.pending.first
