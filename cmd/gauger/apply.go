@@ -106,8 +106,8 @@ func (o *applyOptions) load(ctx context.Context, c *call, gauger *console.Client
 		err = printJSON(c.out, t)
 	} else {
 		printTrial(c, t)
-		if t.Outcome == apply.Stands && plan.Next != "" {
-			printWrapped(c, "  ", plan.Next)
+		if t.Outcome == apply.Stands {
+			printNextStart(c, "", plan)
 		}
 	}
 	if t.Outcome != apply.Stands {
@@ -140,9 +140,17 @@ func printApplyPlan(c *call, p applyPlan, noWait bool) {
 			printWrapped(c, "not judged: ", strings.Join(p.Unjudged, ", ")+", which had no good level before")
 		}
 		fmt.Fprintf(c.out, "loaded; watched until %s. Ctrl-C ends only the waiting here.\n", timeText(p.Until, findSite(c).zone()))
-		if noWait && p.Next != "" {
-			printWrapped(c, "when it stands: ", p.Next)
+		if noWait {
+			printNextStart(c, "when it stands, ", p)
 		}
+	}
+}
+
+// printNextStart says what is read then, where that is not the file; the command stands alone, so that it can be copied.
+func printNextStart(c *call, when string, p applyPlan) {
+	if p.Next != "" {
+		printWrapped(c, "", when+p.Next+". To have that file say the same:")
+		fmt.Fprintln(c.out, "    "+p.Copy)
 	}
 }
 

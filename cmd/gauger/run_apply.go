@@ -48,6 +48,7 @@ type (
 		Unjudged []string  `json:"not_judged,omitempty"` // tanks that have no good level before
 		Until    time.Time `json:"until,omitzero"`       // of the watch; zero: it was not loaded
 		Next     string    `json:"next_start,omitempty"` // what is read then, once it stands; empty: the file itself
+		Copy     string    `json:"copy,omitempty"`       // the command that has the file say it
 	}
 	applyState struct {
 		Hash   string        `json:"hash"` // of what is at work
@@ -155,7 +156,7 @@ func (a *atWork) try(ctx context.Context, o applyOrder) (applyPlan, error) {
 		return plan, nil
 	}
 	if onDisk, _ := loadRevision(a.c.config); onDisk != nil && onDisk.hash != plan.Hash {
-		plan.Next = nextStart(a.c.config, d.cfg.Store.Path)
+		plan.Next, plan.Copy = nextStart(a.c.config, d.cfg.Store.Path)
 	}
 	plan.Until, err = a.load(ctx, d, o, cfg, plan, status, watchOf(changes, old, cfg))
 	return plan, err

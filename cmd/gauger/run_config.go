@@ -152,19 +152,20 @@ func appliedDoubt(path, store, source string) string {
 	if source == "" || strings.Contains(source, "://") {
 		return ""
 	}
-	return fmt.Sprintf("%s is not what is at work: %s was applied in its place; %s", path, source, nextStart(path, store))
+	text, copies := nextStart(path, store)
+	return fmt.Sprintf("%[1]s is not what is at work: %[2]s was applied in its place; %[3]s: `%[4]s` makes it say the same, or `sudo gauger apply %[1]s` puts it in force again", path, source, text, copies)
 }
 
-// nextStart says what is read after a file was applied in the place of the daemon's own, and how that comes to say the same. The copy has its
-// strapping tables within and is what is at work, whatever has become of the file that was applied.
-func nextStart(path, store string) string {
+// nextStart says what is read after a file was applied in the place of the daemon's own, and which command has that say the same. The copy
+// has its strapping tables within and is what is at work, whatever has become of the file that was applied.
+func nextStart(path, store string) (text, copies string) {
 	kept := filepath.Join(store, lastGoodFile)
 	for _, name := range []*string{&path, &kept} {
 		if full, err := filepath.Abs(*name); err == nil {
 			*name = full
 		}
 	}
-	return fmt.Sprintf("the next start takes what was applied too, from %[2]s, but only until %[1]s is changed: `sudo cp %[2]s %[1]s` makes that file say it, or `sudo gauger apply %[1]s` puts that file in force again", path, kept)
+	return fmt.Sprintf("the next start takes what was applied too, from %s, but only until %s is changed", kept, path), "sudo cp " + kept + " " + path
 }
 
 // takenBy is the command that takes a changed file. New offsets step the levels: without a word that this is meant the watch goes back.
