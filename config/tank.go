@@ -83,8 +83,8 @@ type PointRef struct {
 	Point collectors.Point
 }
 
-// maxStrapping bounds a strapping file. A table by quarter inches of a forty-foot tank is a twentieth of it.
-const maxStrapping = 1 << 20
+// MostStrapping bounds a strapping file. A table by quarter inches of a forty-foot tank is a twentieth of it.
+const MostStrapping = 1 << 20
 
 // checkStrapping reads a tank's table and checks that it covers the tank.
 func (c *checker) checkStrapping(at string, t *Tank) {
@@ -130,7 +130,7 @@ func (c *checker) strappingRows(where string, t *Tank) ([][2]float64, func(row i
 		return t.Strapping.Rows, func(int) string { return "" }, nil
 	}
 	name := t.Strapping.File
-	b, err := collectors.ReadFile(resolve(c.dir, name), maxStrapping)
+	b, err := collectors.ReadFile(resolve(c.dir, name), MostStrapping)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the table cannot be read: %w; put it there, or correct the name", err)
 	}

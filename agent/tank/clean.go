@@ -109,7 +109,7 @@ func (ts *tankState) hung(t *Tank) bool {
 	return pumped || truck && ts.noise.sigmaAtChange >= heldNoise && stood >= t.Loads.GapMin.Seconds()
 }
 
-// astraySince says that a sensor which had jumped up has come back to less than a load below where it was before, and that no draw was
+// astraySince says that a sensor which had jumped up has come back lower than it was before by a load at least, and that no draw was
 // seen between: it saw nothing meanwhile, as a radar with ice on its antenna. It gives the last level before.
 func (ts *tankState) astraySince(t *Tank, to point) (since point, ok bool) {
 	jumped := ts.faults.jumpedUpAt

@@ -269,15 +269,16 @@ func (u *update) unfreeze(i int, ts *tankState, to point) {
 	u.unread(i, ts, point{since, ts.last.v}, to)
 }
 
-// cameBack takes the time for which a sensor was astray as a gap.
-func (u *update) cameBack(i int, ts *tankState) bool {
+// cameBack takes the time for which a sensor was astray as a gap; false where it was not.
+func (u *update) cameBack(i int, ts *tankState, now, x float64) bool {
 	to := ts.pending.first
 	since, astray := ts.astraySince(&u.site.tanks[i], to)
 	if astray {
 		u.flush(i, ts)
 		jumped := ts.faults.jumpedUpAt
-		u.addEvent(ts, i, eventrules.Step, jumped, to.t, fmt.Sprintf("level showed %.2f in after %s, then came to %.2f in; before it was %.2f in: a false echo or a fault, which counts as not read", ts.last.v, spanText(to.t-jumped), to.v, since.v))
+		u.addEvent(ts, i, eventrules.Step, jumped, to.t, fmt.Sprintf("level was %.2f in, then showed up to about %.2f in for %s and came back to %.2f in: a false echo or a fault, that time counts as not read", since.v, ts.last.v, spanText(to.t-jumped), to.v))
 		u.unread(i, ts, since, to)
+		ts.beginAt(now, x)
 	}
 	return astray
 }
@@ -291,7 +292,8 @@ func (u *update) unread(i int, ts *tankState, since, to point) {
 		ts.decidedTo = math.Min(ts.decidedTo, since.t-1)
 		h++
 	}
-	ts.levels.history = ts.levels.history[:min(h, len(ts.levels.history)):min(h, len(ts.levels.history))]
+	h = min(h, len(ts.levels.history))
+	ts.levels.history = ts.levels.history[:h:h]
 	ts.last, ts.heldSince, ts.pending, ts.faults.stuckReported = since, to.t, pending{}, false
 	ts.levels.put(grained(to.t, to.v, 1), ts.drawPhase, ts.faults.jumpedAt)
 	u.watch(i, ts, ts.levels.recent[len(ts.levels.recent)-1])

@@ -117,16 +117,14 @@ func (u *update) cleanReading(i int, ts *tankState, now, x float64) {
 		u.believe(i, ts, first.t, first.v, shown)
 		u.believe(i, ts, now, x, heldValue{})
 	case respanned:
-		if !u.cameBack(i, ts) {
+		if !u.cameBack(i, ts, now, x) {
 			u.respan(i, ts, now, x)
-			return
 		}
-		ts.beginAt(now, x)
 	case unfrozen:
-		if !u.cameBack(i, ts) {
+		if !u.cameBack(i, ts, now, x) {
 			u.unfreeze(i, ts, ts.pending.first)
+			ts.beginAt(now, x)
 		}
-		ts.beginAt(now, x)
 	}
 }
 

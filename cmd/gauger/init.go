@@ -204,7 +204,7 @@ func readTable(configFile, name string) ([]byte, error) {
 	if !filepath.IsAbs(name) {
 		path = filepath.Join(folder, name)
 	}
-	text, err := collectors.ReadFile(path, mostTable)
+	text, err := collectors.ReadFile(path, config.MostStrapping)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, here := os.Stat(name); here == nil {
 			return nil, fmt.Errorf("it is read from the configuration's folder, and there is none: `cp %s %s`, or give another file", name, filepath.Join(folder, filepath.Base(name)))
@@ -212,9 +212,6 @@ func readTable(configFile, name string) ([]byte, error) {
 	}
 	return text, err
 }
-
-// mostTable is the size of a strapping table that can be read.
-const mostTable = 1 << 20
 
 func keepAnswers(file string, all map[string]string) error {
 	text, err := json.MarshalIndent(all, "", "  ")
