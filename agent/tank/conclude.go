@@ -116,8 +116,22 @@ func (ts *tankState) unrest(t *Tank, d draw, now float64) bool {
 		return now < d.end+unrestMost*wait
 	case len(at) > 0:
 		return now < math.Min(d.end+unrestMost*wait, math.Max(ts.lastFallAt, at[len(at)-1])+wait)
+	case ts.cameAndWent(d) && (leaptBefore(ts, d) > 0 || !pumped(ts, t, d, 1)):
+		return now < math.Min(d.end+unrestMost*wait, ts.lastFallAt+wait)
 	}
 	return ts.faults.jumpedAt > d.start-jumpLately && ts.faults.jumpedAt < d.end && now < d.end+2*wait && !pumped(ts, t, d, 1)
+}
+
+// cameAndWent says that since a draw the level rose again by a share of it, and fell again by as much.
+func (ts *tankState) cameAndWent(d draw) bool {
+	least := pumpedBack * (d.opening.level - d.closing.level)
+	highest := d.closing.level
+	for _, s := range between(ts.levels.recent, d.end, math.Inf(1)) {
+		if highest = math.Max(highest, float64(s.v)); highest-d.closing.level > least && highest-float64(s.v) > least {
+			return true
+		}
+	}
+	return false
 }
 
 // frozenAtEnd says that the value stands still since the end of a draw as this sensor never does, so that the end may be the sensor's

@@ -89,6 +89,8 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 		return was
 	case d.samples == 0 && l.exact && d.start-l.since < undoneFine && steppedUp(ts, l.since, d.start) >= leapMost*fall:
 		return was + ", and nobody saw it come or go"
+	case l.exact && l.bulge && d.start-l.since < undoneFine: // no oil comes and goes as quickly, to where it was
+		return was
 	case !l.jumped && (decays(ts, *d) || l.bulge && atOnce >= explainedShare*fall): // else it may have been oil that came, and a truck
 		return was
 	}

@@ -22,11 +22,14 @@ func TestALevelThatOnlyComesBack(t *testing.T) {
 		up := math.Min(1, math.Max(0, (s-at+2*tanktest.Hour)/tanktest.Hour))
 		return 60 * up * (1 - math.Min(1, math.Max(0, s-at)/1200))
 	}
+	foam := func(s float64) float64 { // comes up within minutes, and sinks as evenly as under a pump
+		return 24 * math.Min(1, math.Max(0, (s-at+480)/400)) * (1 - math.Min(1, math.Max(0, s-at)/1800))
+	}
 	for _, c := range []struct {
 		name   string
 		lifted func(s float64) float64
 		loads  int
-	}{{"ice thaws", ice(240), 0}, {"ice thaws at once", ice(20), 0}, {"filled from elsewhere and hauled", filled, 1}} {
+	}{{"foam sinks", foam, 0}, {"ice thaws", ice(240), 0}, {"ice thaws at once", ice(20), 0}, {"filled from elsewhere and hauled", filled, 1}} {
 		r := newRig(t, tanktest.Well{Level0: 120, Inflow: 30})
 		r.sensor = func(_ int, s, v float64) (float64, bool) { return v + c.lifted(s), true }
 		r.run(0, 7*tanktest.Hour)
@@ -127,6 +130,25 @@ func TestARodInSomebodysHands(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A rod falls faster than oil does, hangs, and is drawn up and let down as slowly as oil moves for longer than a confirmation takes, before
+// it is let in again: nothing is decided while it moves.
+func TestARodThatMovesOn(t *testing.T) {
+	from := 4 * tanktest.Hour
+	at := [][2]float64{{0, 150}, {130, 84}, {300, 82}, {750, 16}, {1200, 16}, {1750, 70}, {2400, 45}, {2900, 107}, {3600, 66}, {4500, 66}}
+	r := newRig(t, tanktest.Well{Level0: 150, Inflow: 0})
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		since := s - from
+		for k := 1; k < len(at); k++ {
+			if a, b := at[k-1], at[k]; since >= a[0] && since < b[0] {
+				return a[1] + (b[1]-a[1])*(since-a[0])/(b[0]-a[0]), true
+			}
+		}
+		return v, true
+	}
+	r.run(0, 9*tanktest.Hour)
+	r.matches(0, 0)
 }
 
 // A sensor jumps while the last of a load leaves, and stays there: nobody saw the load end, and it is one, for a person.
