@@ -30,7 +30,18 @@ func (ts *tankState) stopped(d draw) bool {
 			return true
 		}
 	}
-	return false
+	return ts.seenAgain(d, off)
+}
+
+// seenAgain says that the newest two samples, with a long silence between them, show the same level behind a draw: one that reports only
+// changes had none to report.
+func (ts *tankState) seenAgain(d draw, off float64) bool {
+	n := len(ts.levels.recent)
+	if n < 2 {
+		return false
+	}
+	a, b := ts.levels.recent[n-2], ts.levels.recent[n-1]
+	return a.t >= d.end-singleReading && b.t < d.leaptAt && b.t-a.t >= levelFar && math.Abs(float64(a.v-b.v)) < off && float64(b.v)-d.endLine.at(b.t) >= off
 }
 
 // draws are the draws among the samples that are not decided yet, in order. waits says that the

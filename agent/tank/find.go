@@ -11,6 +11,7 @@ const (
 	slopeHalf  = 120.0 // s on either side over which the slope of a node is taken, at least
 	slopeMost  = 360.0
 	joinWithin = 90.0 // s between two falls that are one
+	hidesTruck = 1800 // s of silence that hide a truck, however usual they are
 )
 
 // node is the median level of the samples in nodeEvery seconds.
@@ -60,7 +61,7 @@ func nodes(b []sample, blur float64) []node {
 // fallFinder holds the least that counts as a fall.
 type fallFinder struct {
 	slope  float64 // in/s at least
-	gap    float64 // s of silence that are a gap
+	gap    float64 // s of silence that may hide all of a load
 	hidden float64 // in over a gap that are a draw of its own
 	part   float64 // in over a gap that are a part of the draw beside it
 	least  float64 // in of any fall
@@ -70,7 +71,7 @@ type fallFinder struct {
 // fallFinder is made for a tank as it is now.
 func (r *readings) fallFinder(t *Tank, speed, level float64) fallFinder {
 	per := t.Table.PerInch(level)
-	f := fallFinder{slope: t.Loads.MinRate / per / 60, gap: r.interval.gapMin(t, speed), hidden: 0.8 * t.Loads.MinLoad / per, part: 0.3 * t.Loads.MinLoad / per, least: r.noise.leastFall()}
+	f := fallFinder{slope: t.Loads.MinRate / per / 60, gap: math.Min(r.interval.gapMin(t, speed), hidesTruck), hidden: 0.8 * t.Loads.MinLoad / per, part: 0.3 * t.Loads.MinLoad / per, least: r.noise.leastFall()}
 	f.half = stats.Clamp(r.noise.sigma/f.slope, slopeHalf, slopeMost)
 	return f
 }

@@ -164,3 +164,36 @@ func TestALoadOfWhichTheFirstInchAloneIsSeen(t *testing.T) {
 		t.Errorf("began %.0f s off, %.1f bbl of 170", s(l.Start)-began, l.GaugeBbl)
 	}
 }
+
+// A tank that is read every three hours is emptied between two readings: the load is one, for a person, though a truck that had taken
+// the whole time would have been too slow for one.
+func TestALoadBetweenTwoPolls(t *testing.T) {
+	for _, every := range []float64{2400, 3 * tanktest.Hour, 6 * tanktest.Hour} {
+		truck := tanktest.Move{From: 18*tanktest.Hour + 600, Bbl: 45, Rate: 6}
+		w := tanktest.Well{Level0: 120, Inflow: 20, Moves: []tanktest.Move{truck}}
+		r := newRig(t, w)
+		r.every, r.ticks, r.site.tanks[0].Every = 60, true, time.Duration(every)*time.Second
+		r.sensor = func(_ int, s, v float64) (float64, bool) { return v, math.Mod(s, every) == 0 }
+		r.run(0, 40*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].RemovedBbl-truck.Bbl) > 6 || math.Abs(r.loads[0].GaugeBbl-truck.Bbl) > r.loads[0].ErrorBbl {
+			t.Fatalf("readings every %.0f s: %+v", every, r.loads)
+		}
+		asksFor(t, r.loads[0], "no reading inside the load")
+	}
+}
+
+// A tank that reports only changes and every few hours that it is alive: its load is decided when it says so for the first time.
+func TestALoadOfATankThatIsSilentAtRest(t *testing.T) {
+	const alive = 6 * tanktest.Hour
+	truck := tanktest.Move{From: 2*alive + 700, Bbl: 170, Rate: 6}
+	w := tanktest.Well{Level0: 190, Moves: []tanktest.Move{truck}}
+	r := newRig(t, w)
+	r.every, r.ticks = 30, true
+	changed := exceptions(0.5, alive)
+	r.sensor = func(i int, s, v float64) (float64, bool) { return changed(i, s, math.Round(4*v)/4) }
+	r.run(0, truck.End()+alive+1800)
+	r.matches(0.7, 120, labelOf(w, truck, truck))
+	if l := r.loads[0]; len(l.Review) > 0 || l.ErrorBbl > 4 || math.Abs(l.GaugeBbl-truck.Bbl) > l.ErrorBbl {
+		t.Errorf("a load that was seen from its start to its end: %+v", l)
+	}
+}

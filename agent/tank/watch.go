@@ -22,7 +22,7 @@ func (u *update) watch(i int, ts *tankState, s sample) {
 		return
 	}
 	drop := ref - now
-	gap := dt >= ts.interval.gapMin(t, u.site.speed)
+	gap := dt >= math.Min(ts.interval.gapMin(t, u.site.speed), hidesTruck)
 	falls := drop*per >= 0.8*t.Loads.MinRate*dt/60 && drop > ts.noise.leastFall()
 	if gap && drop*per >= 0.3*t.Loads.MinLoad {
 		falls = true
