@@ -75,9 +75,10 @@ type state struct {
 	held         heldTickets
 	episodes     map[string]Episode
 	lastValues   []lastValue
-	ticked       bool   // in this run
-	replayBoot   int64  // boot of the recording that is playing; 0: none
-	lastDeferred uint64 // highest key of a record that waits for the clock
+	ticked       bool          // in this run
+	replayBoot   int64         // boot of the recording that is playing; 0: none
+	replayed     time.Duration // of its newest batch, since that boot
+	lastDeferred uint64        // highest key of a record that waits for the clock
 	unused       unusedCounts
 
 	replayPositions map[string]replayPosition // how far each recording is, by its device
@@ -205,11 +206,15 @@ func (l *Ledger) emit(now time.Time, device string, batch []collectors.Reading) 
 	if err != nil {
 		return err
 	}
+	if tx.boot != 0 {
+		tx.tickThroughSilence()
+	}
 	for i := range batch {
 		tx.apply(&batch[i])
 	}
 	if tx.boot != 0 {
 		tx.clockTick()
+		tx.replayed = max(tx.replayed, tx.mono)
 	}
 	tx.recorded, tx.batch = true, withoutHistorical(batch)
 	if err := l.commit(tx, device); err != nil {
@@ -236,6 +241,9 @@ func (l *Ledger) beginBatch(now time.Time, first collectors.Reading) (*txn, erro
 		}
 	}
 	tx := l.beginAt(first.At)
+	if tx.replayBoot != first.Boot {
+		tx.replayed = first.Mono
+	}
 	tx.boot, tx.mono, tx.replayBoot = first.Boot, first.Mono, first.Boot
 	return tx, nil
 }

@@ -274,6 +274,16 @@ func (tx *txn) clockTick() {
 	tx.queueDeferred()
 }
 
+// tickThroughSilence gives the clock the turns that it had between two batches of a recording, as in the run that was recorded.
+func (tx *txn) tickThroughSilence() {
+	now, mono, every := tx.now, tx.mono, tx.l.site.scaled(time.Minute)
+	for at := tx.replayed + every; at < mono; at += every {
+		tx.now, tx.mono = now.Add(at-mono), at
+		tx.clockTick()
+	}
+	tx.now, tx.mono = now, mono
+}
+
 // capDeadlines brings what was to come near again: it was stored by a clock that was ahead, and set right while the program was
 // down. Nothing is further away than its own length.
 func (tx *txn) capDeadlines() {

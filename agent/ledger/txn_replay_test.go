@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,5 +49,27 @@ func TestPlaceInARecordingIsStoredWithWhatItDid(t *testing.T) {
 	play("b", 23, 100)
 	if got := place("plc"); got != at(10) {
 		t.Errorf("after a restart plc is at %q, want %q", got, at(10))
+	}
+}
+
+// A recording falls silent two minutes after a load and goes on hours later: the load is judged in the silence, as it was when it was
+// recorded, and not by what came after it.
+func TestTheClockGoesOnInARecordingsSilence(t *testing.T) {
+	b := newBench(t, nil)
+	begin := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	for s := 0; s < 8*3600; s += 10 {
+		if s > 11400+120 && s < 6*3600 {
+			continue
+		}
+		v := 150 - 0.06*float64(min(max(s-9600, 0), 1800))
+		r := collectors.Reading{Point: "plc/level", Unit: "in", Quality: collectors.Good, Value: v,
+			At: begin.Add(time.Duration(s) * time.Second), Boot: 1, Mono: time.Duration(s) * time.Second}
+		if err := b.Host("plc").Emit(t.Context(), []collectors.Reading{r}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tickets := b.bodies(Tickets)
+	if len(tickets) != 1 || !strings.Contains(fmt.Sprint(tickets[0]["comments"]), "readings stopped 120 s after the end") {
+		t.Errorf("%q, want one ticket that says when the readings stopped", tickets)
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	afterGap    = 2400.0 // s of readings after a gap that hid the end of a draw
+	afterGap    = 2400.0 // s after a gap that hid the end of a draw
 	frozenLeast = 900.0  // s that a value has stood after a draw for it to be frozen
 	unrestMost  = 6.0    // confirmations that a sensor in somebody's hands is waited for
 )
@@ -91,11 +91,11 @@ func (ts *tankState) decidable(t *Tank, speed float64, d draw, now float64, foll
 		return true
 	}
 	usual := math.Max(ts.interval.usual, t.Every.Seconds()*speed)
-	newest, rest := ts.levels.recent[len(ts.levels.recent)-1].t, len(ts.levels.recent)-searchTime(ts.levels.recent, d.end)
+	rest := len(ts.levels.recent) - searchTime(ts.levels.recent, d.end)
 	if !followed && d.leaptAt > now && !ts.stopped(d) || rest < 3 && now-ts.last.t < 2*usual+300 {
 		return false // the readings stopped while it fell: they will tell
 	}
-	if d.closing.away > t.Loads.GapMin.Seconds() && ts.interval.usual < 120 && newest-d.end-d.closing.away < afterGap {
+	if d.closing.away > t.Loads.GapMin.Seconds() && ts.interval.usual < 120 && now-d.end-d.closing.away < afterGap {
 		return false // what flowed in unseen shows in what flows in now
 	}
 	if ts.unrest(t, d, now) {
