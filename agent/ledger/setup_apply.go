@@ -270,14 +270,16 @@ func (s *setups) applyTo(i int, w *setupWork) {
 	}
 	water := old.interfaceSetting()
 	w.tanks = w.tanks.Converted(i, by, water.conversionTo(g.interfaceSetting()))
-	w.book = w.book.SetupChanged(i)
+	why := strings.Join(long, "; ")
 	was := old.pastSetupAt(w.now)
 	was.Until, was.Conversion = w.now.Round(0), &by
-	note := strings.Join(long, "; ") + "; no load is measured by both"
+	note := why + "; no load is measured by both"
 	if j := old.Changeover; j != nil && j.To == g.levelSetting() && j.Discrepancy != nil {
 		was.Discrepancy = j.Discrepancy
-		note = strings.Join(long, "; ") + "; " + j.Discrepancy.Note + j.Discrepancy.Consequence
+		note = why + "; " + j.Discrepancy.Note + j.Discrepancy.Consequence
+		why += "; " + j.Discrepancy.Note
 	}
+	w.book = w.book.SetupChanged(i, tankbook.Remeasured{Table: g.Table, By: by, Why: why})
 	g.History = append(slices.Clone(old.History[max(0, len(old.History)-historyMost+1):]), was)
 	g.Changes = slices.Clone(old.Changes)
 	for _, what := range short {

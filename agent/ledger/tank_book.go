@@ -204,7 +204,7 @@ func (l *Ledger) bookDays(p BookPeriod) ([]BookRow, error) {
 type BookPart = tankbook.Part
 
 // BookParts are the kinds of such amounts, in the order in which they came up.
-var BookParts = []string{tankbook.PartTickets}
+var BookParts = []string{tankbook.PartTickets, tankbook.PartRemeasured, tankbook.PartUnseen}
 
 // PartBbl is what of a day's other barrels is of a kind.
 func (r *BookRow) PartBbl(kind string) (bbl float64) {

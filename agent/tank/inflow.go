@@ -62,6 +62,11 @@ func (ts *tankState) inflow(t *Tank, at float64) production {
 	return p
 }
 
+// mayRise are the inches by which a level may rise further than usual in some seconds: a well may make twice as much.
+func (p production) mayRise(long float64) float64 {
+	return math.Max(p.usual*long, 2*(p.err*long+math.Sqrt(p.variance*long)))
+}
+
 func (l *levels) levelBefore(at float64) (float64, bool) {
 	k := searchTime(l.history, at)
 	if k == 0 {

@@ -35,6 +35,14 @@ func (s Site) Rise(st State, i int, from, to float64) float64 {
 	return st.tanks[i].rise(&s.tanks[i], from, to)
 }
 
+// Inflow is what flows into a tank between two site seconds by what its production was before them, barrels: as usual, and at most.
+func (s Site) Inflow(st State, i int, from, to float64) (usual, most float64) {
+	ts, t, long := st.tanks[i], &s.tanks[i], math.Max(to-from, 0)
+	in, per := ts.inflow(t, from), t.Table.PerInch(ts.last.v)
+	usual = in.usual * long * per
+	return usual, usual + in.mayRise(long)*per
+}
+
 // SlowLoss is a fall that is too slow for a draw and goes on.
 type SlowLoss struct {
 	Open  bool    // there is one
@@ -195,8 +203,7 @@ func (s Site) Outlook(st State, i int, at time.Time) (Outlook, bool) {
 		return o, true
 	}
 	in := ts.inflow(t, ts.last.t)
-	rise := in.usual * away
-	more := math.Max(rise, 2*(in.err*away+math.Sqrt(in.variance*away)))
+	rise, more := in.usual*away, in.mayRise(away)
 	room := math.Max(float64(t.Height)-freeboard-ts.last.v, 0)
 	o.Next, o.Low, o.High = ts.last.v+math.Min(rise, room), ts.last.v-o.Noise, ts.last.v+math.Min(rise+more, room)+o.Noise
 	return o, true

@@ -37,6 +37,9 @@ func (w *bookkeeper) closedDay(i int, p *tankPage) Day {
 			d.Other -= m.bbl
 		}
 	}
+	for _, x := range s.parts {
+		d.OtherParts = append(d.OtherParts, w.partOf(x))
+	}
 	if s.hasOpening {
 		d.OpeningIn, d.Opening = new(s.opening.level), new(s.opening.stock+s.openingInRun)
 	} else {
@@ -79,6 +82,9 @@ func (d *Day) tidy() {
 		if *v = stats.Round(*v, 3); !stats.Finite(*v) {
 			*v = 0
 		}
+	}
+	for i := range d.OtherParts {
+		d.OtherParts[i].Bbl = stats.Round(d.OtherParts[i].Bbl, 3)
 	}
 	for i := range d.RunList {
 		r := &d.RunList[i]

@@ -20,6 +20,7 @@ const (
 	silentWorth     = 3600.0 // s without a reading that the day's book says
 	remarksMost     = 8
 	runsMost        = 64
+	gapTimes        = 3.0 // times the interval before it that a silence is a gap
 	liftRate        = 0.5 // bbl/min; a slower rise may be production
 )
 
@@ -74,12 +75,14 @@ type openDay struct {
 	water, transferredOut      float64
 	transferredIn              []movement // that came in from other tanks
 	slowTransfer               bool       // oil runs slowly over to another tank
-	other                      float64    // bbl by which the level stepped down without flow
-	variance                   float64    // standard error of the runs, squared
-	lossBbl                    float64    // bbl of losses that the detector has reported
-	lossReported               bool       // that it has reported one
-	steppedAt                  float64    // when the level stepped, unix s: its change says nothing; 0: it did not
-	inflowAtRest               float64    // bbl a day that came in at rest, of a tank whose inflow is steady
+	other                      float64    // bbl by which the level stepped down without flow, with the parts that have a name
+	parts                      []namedPart
+	stepBooked                 bool    // what the level did when it stepped is among the parts
+	variance                   float64 // standard error of the runs, squared
+	lossBbl                    float64 // bbl of losses that the detector has reported
+	lossReported               bool    // that it has reported one
+	steppedAt                  float64 // when the level stepped, unix s: its change says nothing; 0: it did not
+	inflowAtRest               float64 // bbl a day that came in at rest, of a tank whose inflow is steady
 	remarks                    []string
 }
 
@@ -117,18 +120,6 @@ type Day struct {
 	Remarks      []string  `json:"remarks,omitempty"`
 	OtherParts   []Part    `json:"other_parts,omitempty"` // what of Other has a name
 }
-
-// Part is an amount in a day's other barrels that has a name; below 0: it came.
-type Part struct {
-	Kind string  `json:"kind"`
-	Bbl  float64 `json:"bbl"`
-	What string  `json:"what"`
-}
-
-// The kinds of parts.
-const (
-	PartTickets = "tickets" // by the level more has left in loads than the run tickets have
-)
 
 // Outcome is a closed day, a loss, or both.
 type Outcome struct {
@@ -188,7 +179,7 @@ func (p *tankPage) keepCount(metered bool) {
 // not kept but where it came as no production does, since where there are too many the oldest are taken together.
 func (s *openDay) addUnexplained(m movement) {
 	switch {
-	case s.steppedAt != 0 && m.from <= s.steppedAt+closeAfter && m.to >= s.steppedAt-closeAfter:
+	case s.steppedAt != 0 && !s.stepBooked && m.from <= s.steppedAt+closeAfter && m.to >= s.steppedAt-closeAfter:
 		s.other -= m.bbl
 		return
 	case m.bbl >= 0 && (m.bbl <= restBig || m.bbl < liftRate*(m.to-m.from)/60):
@@ -227,8 +218,12 @@ func (s *openDay) remark(text string) {
 
 // clockSpan is a stretch of time as the site's clock shows it.
 func (w *bookkeeper) clockSpan(from, to float64) string {
-	at := func(s float64) string { return unix(s).In(w.rules.Zone).Format("01-02 15:04") }
-	return at(from) + " to " + at(to)
+	return w.clockTime(from) + " to " + w.clockTime(to)
+}
+
+// clockTime is an instant as the site's clock shows it.
+func (w *bookkeeper) clockTime(at float64) string {
+	return unix(at).In(w.rules.Zone).Format("01-02 15:04")
 }
 
 func unix(s float64) time.Time { return time.Unix(int64(math.Floor(s)), 0).UTC() }
@@ -249,6 +244,16 @@ func (p *tankPage) meterAt(t float64) float64 {
 	}
 	a, b := p.counts[k-1], p.counts[k]
 	return a.v + (b.v-a.v)*(t-a.t)/(b.t-a.t)
+}
+
+// countAt is what the meter had counted at the newest level, unix s. A level is believed when the next one comes: over a gap the meter's
+// newest count is of the other end.
+func (p *tankPage) countAt(wall float64) float64 {
+	before := p.last.t + p.clockOffset
+	if p.last.t == 0 || wall <= before || p.meter.at-wall <= math.Max(unseenAfter/2, gapTimes*(wall-before)) {
+		return p.meter.sum // at every level as much too late, which no difference shows
+	}
+	return p.last.meter + (p.meter.sum-p.last.meter)*(wall-before)/(p.meter.at-before)
 }
 
 // leftOver is the residual of a day's balance, where that rests on the gauge-offs alone: beside

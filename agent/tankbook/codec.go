@@ -6,6 +6,7 @@ import (
 
 	"gauger/agent/tank"
 	"gauger/agent/tank/codec"
+	"gauger/agent/tank/stats"
 )
 
 const bookFormat = 2 // 1 kept the oil that came from other tanks as one sum
@@ -17,6 +18,7 @@ type archive struct{ *codec.Archive }
 func (b Book) MarshalBinary() ([]byte, error) {
 	a := archive{codec.Write(bookFormat)}
 	a.book(&b)
+	a.allParts(&b)
 	return a.Bytes()
 }
 
@@ -28,6 +30,7 @@ func (b *Book) UnmarshalBinary(raw []byte) error {
 	a := archive{codec.Read(raw)}
 	var n Book
 	a.book(&n)
+	a.allParts(&n)
 	if err := a.Err(); err != nil {
 		return fmt.Errorf("reading the tank book: %w", err)
 	}
@@ -90,6 +93,53 @@ func (a archive) tank(p *tankPage) {
 	if a.Format >= 2 {
 		a.Floats(&p.slowTransferBbl, &p.reportedLossRate)
 		a.Ints(&p.slowTransferTo)
+	}
+}
+
+// partsAppended is the layout of what allParts appends.
+const partsAppended = 1
+
+// allParts appends the parts with a name behind everything else, where there are some: a program that does not know them reads the rest
+// as before, and has their barrels in the days' other ones. What is appended in a layout that is not known is left alone.
+func (a archive) allParts(b *Book) {
+	var some []int
+	for i, p := range b.pages {
+		if p != nil && (p.today.hasParts() || p.yesterday.hasParts()) {
+			some = append(some, i)
+		}
+	}
+	if a.Err() != nil || a.Reading && a.Len() == 0 || !a.Reading && some == nil {
+		return
+	}
+	layout := uint64(partsAppended)
+	if a.Uint(&layout); layout != partsAppended {
+		return
+	}
+	codec.List(a.Archive, &some, tank.MostTanks, func(i *int) {
+		a.Ints(i)
+		p := &tankPage{}
+		if *i >= 0 && *i < len(b.pages) && b.pages[*i] != nil {
+			p = b.pages[*i]
+		}
+		a.parts(&p.today)
+		a.parts(&p.yesterday)
+	})
+	a.NotFinite()
+}
+
+func (s *openDay) hasParts() bool { return s.parts != nil || s.stepBooked }
+
+func (a archive) parts(s *openDay) {
+	a.Flag(&s.stepBooked)
+	codec.List(a.Archive, &s.parts, partsMost, func(x *namedPart) {
+		a.Ints(&x.kind, &x.times)
+		a.Floats(&x.from, &x.to, &x.bbl, &x.before.in, &x.before.bbl, &x.after.in, &x.after.bbl, &x.made)
+		a.Text(&x.why)
+	})
+	for _, x := range s.parts {
+		if x.kind < 0 || x.kind >= len(partKinds) || !stats.Finite(x.bbl) {
+			a.Fail(errors.New("a part of a day is of no kind that is known"))
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package tankbook
 
 import (
+	"bytes"
 	"math"
 	"testing"
 
@@ -40,5 +41,43 @@ func TestTheBookOfTheFormatBeforeIsRead(t *testing.T) {
 	}
 	if p := n.pages[0]; p.today.sumReceived() != 0 || p.last != b.pages[0].last || len(p.today.remarks) != len(b.pages[0].today.remarks) {
 		t.Errorf("%+v", p)
+	}
+}
+
+// TestABookWithNamedPartsIsReadByTheVersionBefore, which knows nothing of them: their barrels are in the day's other ones, and the
+// rest is as it was. A book without any is stored as that version does.
+func TestABookWithNamedPartsIsReadByTheVersionBefore(t *testing.T) {
+	l := lease{inflow: 24, dumps: 0.7, noise: 0.05, every: 60}.open(t, 5).play(1.5)
+	before := func(b Book) []byte {
+		a := archive{codec.Write(2)}
+		a.book(&b)
+		raw, err := a.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return raw
+	}
+	raw, err := l.book.MarshalBinary()
+	if err != nil || !bytes.Equal(raw, before(l.book)) {
+		t.Errorf("a book without parts is stored otherwise than before: %v", err)
+	}
+	l.remeasure(t, 1, 5)
+	if raw, err = l.book.MarshalBinary(); err != nil {
+		t.Fatal(err)
+	}
+	var old, now Book
+	a := archive{codec.Read(raw)}
+	if a.book(&old); a.Err() != nil {
+		t.Fatal(a.Err())
+	}
+	if err := now.UnmarshalBinary(raw); err != nil {
+		t.Fatal(err)
+	}
+	was, is := &old.pages[0].today, &now.pages[0].today
+	if was.parts != nil || was.other != is.other || was.other == 0 || len(is.parts) != 1 || !is.stepBooked {
+		t.Errorf("the version before has %.2f bbl, this one %.2f in %+v", was.other, is.other, is.parts)
+	}
+	if err := now.UnmarshalBinary(append(before(l.book), 99, 1, 2, 3)); err != nil || now.pages[0].today.parts != nil {
+		t.Errorf("what a later version appends is not left alone: %v", err)
 	}
 }

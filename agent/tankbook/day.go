@@ -59,7 +59,7 @@ func (w *bookkeeper) endDay(i int, p *tankPage, e stockAt) {
 	}
 	p.today.unexplained = mine
 	if s := p.today.steppedAt; s != 0 && p.today.to-s < liftLong {
-		next.steppedAt = s
+		next.steppedAt, next.stepBooked = s, p.today.stepBooked
 	}
 	if p.hasYesterday {
 		w.closeDay(i, p)
@@ -129,6 +129,7 @@ func (w *bookkeeper) addRun(l *tank.Load) {
 	s.runs = append(s.runs[max(0, len(s.runs)-runsMost+1):len(s.runs):len(s.runs)], r)
 	s.variance += stats.Square(l.ErrorBbl / 2)
 	p.explained(start, end)
+	p.dropUnseen(start, end)
 	if gaugeOff := p.yesterday.to; p.hasYesterday && p.yesterday.hasClosing && start < gaugeOff && end > gaugeOff {
 		opening, _ := t.Table.Extrapolated(l.Open)
 		left := opening + r.Inflow*(gaugeOff-start)/(end-start) - p.yesterday.closing.stock
@@ -173,7 +174,7 @@ func (w *bookkeeper) addEvent(e *tank.Event) {
 		}
 		p.today.lossReported = p.today.lossReported || p.hasYesterday && end > p.yesterday.to-closeAfter
 	case eventrules.Step:
-		s.steppedAt, flow = end, false
+		s.steppedAt, s.stepBooked, flow = end, s.unseenUntil(start), false
 		text = "the level stepped without flow: the figures of this day are doubtful"
 	case eventrules.Stuck:
 		text, flow = "the level stood still "+w.clockSpan(start, end), false
@@ -187,6 +188,9 @@ func (w *bookkeeper) addEvent(e *tank.Event) {
 	}
 	if flow {
 		p.explained(start, end)
+	}
+	if flow && !e.Slow { // what seeps away takes days, and explains nothing of an hour
+		p.dropUnseen(start, end)
 	}
 }
 
@@ -295,36 +299,6 @@ func (b Book) Arranged(from []int) Book {
 	return Book{pages}
 }
 
-// SetupChanged is the book after a tank began to be measured in another way: by another table, offset
-// or sensor. What its level does from the last reading to the next says nothing.
-func (b Book) SetupChanged(i int) Book {
-	if i >= len(b.pages) || b.pages[i] == nil || !b.pages[i].begun {
-		return b
-	}
-	pages := append([]*tankPage(nil), b.pages...)
-	p := *b.pages[i]
-	p.endAtGaugeOff(&p.today.rest)
-	p.n, p.inRest, p.moving = 0, 0, false
-	p.today.steppedAt = p.last.t + p.clockOffset
-	p.today.remark("how the tank is measured was changed: the figures of this day are doubtful")
-	pages[i] = &p
-	return Book{pages}
-}
-
-// MeterChanged is the book after another meter, or the same one by other words, began to count a tank's production: what it
-// shows first is where it begins.
-func (b Book) MeterChanged(i int) Book {
-	b = b.SetupChanged(i)
-	if i < len(b.pages) && b.pages[i] != nil && b.pages[i].meter.known {
-		p := *b.pages[i]
-		p.meter.at = nextCountBegins
-		pages := append([]*tankPage(nil), b.pages...)
-		pages[i] = &p
-		b.pages = pages
-	}
-	return b
-}
-
 // rearranged is a page whose tank's oil seeps into one in another place.
 func (p *tankPage) rearranged(from []int) *tankPage {
 	if p == nil || p.slowTransferBbl == 0 {
@@ -343,8 +317,8 @@ func (p *tankPage) rearranged(from []int) *tankPage {
 func (w *bookkeeper) addLevel(i int, c tank.CleanLevel) {
 	p, t := w.writable(i), w.site.Tank(i)
 	bbl, _ := t.Table.Extrapolated(c.In)
-	e := stockAt{t: c.Seconds, stock: bbl, meter: p.meter.sum, level: c.In, net: bbl}
 	wall := tank.UnixSeconds(c.At)
+	e := stockAt{t: c.Seconds, stock: bbl, meter: p.countAt(wall), level: c.In, net: bbl}
 	metered := w.metered(i, p)
 	if metered {
 		e.net = bbl - e.meter
@@ -360,6 +334,7 @@ func (w *bookkeeper) addLevel(i int, c tank.CleanLevel) {
 	if p.last.t > 0 && e.t-p.last.t > silentWorth {
 		p.today.remark("no readings " + w.clockSpan(p.last.t+p.clockOffset, wall))
 	}
+	w.addUnseen(i, p, e, c.Sigma, metered)
 	if m := p.add(&p.today.rest, e, c.Sigma*t.Table.PerInch(c.In), metered); m != nil {
 		if m := (movement{m.from + p.clockOffset, m.to + p.clockOffset, m.bbl}); !m.overlaps(p.lastExplained) {
 			p.today.addUnexplained(m)

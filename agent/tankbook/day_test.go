@@ -192,8 +192,7 @@ func TestBookOfATankThatIsMeasuredAnew(t *testing.T) {
 	l := lease{inflow: 20, dumps: 0.7, noise: 0.05, every: 60}.open(t, 2)
 	l.restart = func(l *leased, s float64) {
 		if s == 1.5*day {
-			l.now.stock -= 20 * tanktest.PerInch
-			l.book = l.book.SetupChanged(0)
+			l.remeasure(t, 1, -20)
 		}
 	}
 	l.play(4)

@@ -12,7 +12,8 @@
 // Volumes are barrels, levels inches, times site seconds or seconds of the unix clock, as each says.
 //
 // The order of the files, of which each uses those before it: still (the slope of all rests of a day), rest (the level
-// parted into rests and movements), book (the open days), transfer (oil that went to other tanks), balance (a closed day, and the
+// parted into rests and movements), book (the open days), parts (amounts of a day that have a name), remeasured (another table or
+// offset), unseen (what changed over a gap), transfer (oil that went to other tanks), balance (a closed day, and the
 // production meter), loss (oil that is missing, reported once), day (gauge-offs; what the detector decided goes to its day; the whole
 // step), codec (what is stored).
 //
@@ -25,4 +26,9 @@
 //
 // A transfer is known by the giver's volume and shared by what the others rose. A tank's day closes only when no tank of the site
 // has an undecided draw, for four hours at most. A rise that is no production makes a day blind, not its fall a loss.
+//
+// When a tank begins to be measured otherwise, what the same oil is more or less is no production: it is an other amount with a name. So
+// is what a level has changed over a gap by more than production explains, unless the detector finds that it was a run or a transfer.
+// The amounts stand in a day's other barrels; their names are appended to what is stored, so that a version that does not know them
+// still balances the day.
 package tankbook

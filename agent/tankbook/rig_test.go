@@ -45,6 +45,7 @@ type leased struct {
 	now          owed
 	dump, next   float64 // bbl still to come, and to flow until the next one
 	truck        float64
+	raised       float64 // in that the level is read higher than the oil stands: by an offset, or another sensor
 	today, swing float64
 	st           tank.State
 	book         Book
@@ -53,6 +54,7 @@ type leased struct {
 	runs         []*tank.Load
 	truth        map[int64]owed // at each gauge-off, unix s
 	restart      func(l *leased, s float64)
+	during       func(l *leased) // happens once while nothing is read
 }
 
 // open begins a lease.
@@ -86,6 +88,10 @@ func (l *leased) play(days float64) *leased {
 			l.truth[to.Unix()] = l.now
 		}
 		if s >= l.gap[0]*day && s < l.gap[1]*day {
+			if l.during != nil {
+				l.during(l)
+				l.during = nil
+			}
 			continue
 		}
 		l.read(s, at)
@@ -123,7 +129,7 @@ func (l *leased) flow(s float64) {
 
 // read lets the sensors see it, and the book hear of it.
 func (l *leased) read(s float64, at time.Time) {
-	level := l.now.stock/tanktest.PerInch + l.drift*math.Sin(2*math.Pi*s/day+1) + l.swing + l.noise*l.rand.NormFloat64()
+	level := l.now.stock/tanktest.PerInch + l.drift*math.Sin(2*math.Pi*s/day+1) + l.swing + l.raised + l.noise*l.rand.NormFloat64()
 	if l.step > 0 {
 		level = math.Round(level/l.step) * l.step
 	}

@@ -42,6 +42,7 @@ func (w *bookkeeper) addReceived(j int, m movement) {
 		s.transferredIn = append(s.transferredIn[max(0, len(s.transferredIn)-movesMost+1):len(s.transferredIn):len(s.transferredIn)], part)
 	})
 	p.explained(m.from, m.to)
+	p.dropUnseenBelow(m)
 }
 
 // splitByDay gives each day its part of a movement that is known by its volume.

@@ -216,10 +216,12 @@ func bookCSV(out io.Writer, zone *time.Location, rows []ledger.BookRow) error {
 		head = append(head, c.name)
 	}
 	lines := [][]string{append(head, "error_bbl", "sees_bbl_a_day", "measured", "run_numbers", "remarks")}
-	for _, kind := range ledger.BookParts {
+	for k, kind := range ledger.BookParts {
 		lines[0] = append(lines[0], "other_"+kind+"_bbl")
+		if k == 0 {
+			lines[0] = append(lines[0], "other_parts") // the kinds that came later stand behind it: no column changes its place
+		}
 	}
-	lines[0] = append(lines[0], "other_parts")
 	for i := range rows {
 		r := &rows[i]
 		line := []string{r.Date, spreadsheetText(r.Tank), at(r.From), at(r.To), figureText(r.OpeningIn, 2), figureText(r.ClosingIn, 2)}
@@ -236,10 +238,13 @@ func bookCSV(out io.Writer, zone *time.Location, rows []ledger.BookRow) error {
 		}
 		line = append(line, figureText(&r.Error, 2), figureText(r.Sees, 2), strconv.FormatBool(r.Measured),
 			strings.Join(numbers, " "), strings.Join(remarks, "; "))
-		for _, kind := range ledger.BookParts {
+		for k, kind := range ledger.BookParts {
 			line = append(line, figureText(new(r.PartBbl(kind)), 2))
+			if k == 0 {
+				line = append(line, strings.Join(control.OtherLines(r), "; "))
+			}
 		}
-		lines = append(lines, append(line, strings.Join(control.OtherLines(r), "; ")))
+		lines = append(lines, line)
 	}
 	return csv.NewWriter(out).WriteAll(lines)
 }

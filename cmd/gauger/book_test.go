@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,5 +33,20 @@ func TestATankWithoutARowInTheBookSaysWhenItComes(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// The columns of amounts that came to have a name later stand behind those that were there, each with its own sum.
+func TestTheBookAsCSVKeepsItsColumnsInTheirPlaces(t *testing.T) {
+	var row ledger.BookRow
+	row.OtherParts = []ledger.BookPart{{Kind: "tickets", Bbl: 1, What: "a"}, {Kind: "remeasured", Bbl: -9.5, What: "b"}, {Kind: "unseen", Bbl: 2, What: "c"}, {Kind: "unseen", Bbl: 3, What: "d"}}
+	row.Other = -3.5
+	var out strings.Builder
+	if err := bookCSV(&out, time.UTC, []ledger.BookRow{row}); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(out.String(), "\n")
+	if !strings.HasSuffix(lines[0], ",other_tickets_bbl,other_parts,other_remeasured_bbl,other_unseen_bbl") || !strings.HasSuffix(lines[1], ",1.00,1.0 bbl: a; -9.5 bbl: b; 2.0 bbl: c; 3.0 bbl: d,-9.50,5.00") {
+		t.Errorf("%s", out.String())
 	}
 }

@@ -1,0 +1,123 @@
+package tankbook
+
+import (
+	"fmt"
+	"math"
+
+	"gauger/agent/tank/stats"
+)
+
+const (
+	kindUnseen  = 1
+	unseenAfter = 600.0     // s without a reading
+	unseenTimes = 4.0       // times the interval of a tank that is read more rarely
+	unseenDrift = 6 * 3600. // s in which a sensor's drift of the day goes its whole way
+	unseenCross = 60.0      // s that what explains a change over a gap has to lie in it
+	unseenShare = 0.5       // of such a change that oil which came from another tank explains
+)
+
+// addUnseen names what the level has changed over a gap in its readings, where production does not explain it: a sensor may have been
+// changed, or oil was moved. Production is as usual meanwhile, or by its meter.
+func (w *bookkeeper) addUnseen(i int, p *tankPage, e stockAt, sigma float64, metered bool) {
+	was, t := p.last, w.site.Tank(i)
+	long := e.t - was.t
+	if was.t <= 0 || long <= math.Max(unseenAfter, unseenTimes*t.Every.Seconds()) {
+		return
+	}
+	gap := movement{from: was.t + p.clockOffset, to: e.t + p.clockOffset}
+	gap.bbl = e.stock - was.stock - p.receivedIn(gap)
+	made, most := w.site.Inflow(w.st, i, was.t, e.t)
+	doubt := (most - made) / 2
+	if metered {
+		made, doubt = e.meter-was.meter, 0
+		most = math.Max(most, made)
+	}
+	per := t.Table.PerInch(was.level)
+	least := math.Max(fallLeast, restBreak*sigma*per) + math.Min(1, long/unseenDrift)*wavesIn*per
+	if metered {
+		least += meterJump
+	}
+	if gap.bbl >= -least && gap.bbl <= most+least {
+		return
+	}
+	p.cutRest()
+	x := namedPart{kind: kindUnseen, from: gap.from, to: gap.to, bbl: made - gap.bbl, before: was.gauged(), after: e.gauged(), made: made, times: 1}
+	if y := &p.yesterday; p.hasYesterday && y.hasClosing && gap.from < y.to && gap.to > y.to { // the stock at the gauge-off is by time, too
+		part := x
+		part.bbl *= (y.to - gap.from) / (gap.to - gap.from)
+		x.bbl -= part.bbl
+		y.addPart(part)
+	}
+	p.today.addPart(x)
+	p.today.variance += stats.Square(doubt)
+}
+
+// receivedIn are the barrels that are booked as come from other tanks in a time.
+func (p *tankPage) receivedIn(gap movement) (bbl float64) {
+	for _, s := range []*openDay{&p.yesterday, &p.today} {
+		for _, m := range s.transferredIn {
+			if crosses(m, gap) {
+				bbl += m.bbl
+			}
+		}
+	}
+	return bbl
+}
+
+// crosses says that two stretches of time have more than an edge in common.
+func crosses(a, b movement) bool {
+	return math.Min(a.to, b.to)-math.Max(a.from, b.from) > math.Min(unseenCross, (a.to-a.from)/2)
+}
+
+// dropUnseen takes back what was named over a gap of which the detector has decided what it was.
+func (p *tankPage) dropUnseen(from, to float64) {
+	p.dropParts(func(x namedPart) bool {
+		return x.kind == kindUnseen && x.times == 1 && crosses(movement{from: from, to: to}, movement{from: x.from, to: x.to})
+	})
+}
+
+// dropUnseenBelow does so where oil came in from another tank in the gap, as much as explains it.
+func (p *tankPage) dropUnseenBelow(in movement) {
+	p.dropParts(func(x namedPart) bool {
+		return x.kind == kindUnseen && x.times == 1 && crosses(in, movement{from: x.from, to: x.to}) && in.bbl >= unseenShare*-x.bbl && x.bbl < 0
+	})
+}
+
+func (p *tankPage) dropParts(drop func(namedPart) bool) {
+	p.today.dropParts(drop)
+	p.yesterday.dropParts(drop)
+}
+
+// unseenUntil says that what the level did at a time is named as the change over a gap that ended then.
+func (s *openDay) unseenUntil(at float64) bool {
+	for _, x := range s.parts {
+		if x.kind == kindUnseen && math.Abs(x.to-at) <= unseenCross {
+			return true
+		}
+	}
+	return false
+}
+
+// unseenWords say what was seen before a gap and after it.
+func (w *bookkeeper) unseenWords(x namedPart) string {
+	if x.times > 1 {
+		return fmt.Sprintf("unseen over a gap %d times from %s", x.times, w.clockSpan(x.from, x.to))
+	}
+	text := fmt.Sprintf("unseen over a gap: no readings from %s, %.2f in before and %.2f in after it, %s", w.clockSpan(x.from, x.to), x.before.in, x.after.in, moreOrLess(x.before, x.after))
+	if math.Abs(x.made) >= leastRemeasured {
+		text += fmt.Sprintf(", while %.2f bbl were produced", x.made)
+	}
+	if whole := x.before.bbl + x.made - x.after.bbl; math.Abs(whole) > math.Abs(x.bbl)+leastRemeasured {
+		text += fmt.Sprintf("; the day has its share of these %.2f bbl by time", math.Abs(whole))
+	}
+	return text
+}
+
+// partOf is a part with its sentence.
+func (w *bookkeeper) partOf(x namedPart) Part {
+	what := w.unseenWords
+	if partKinds[x.kind] == PartRemeasured {
+		what = w.remeasuredWords
+	}
+	return Part{Kind: partKinds[x.kind], Bbl: x.bbl, What: what(x)}
+}
