@@ -2,8 +2,12 @@ package tank
 
 import "math"
 
-// explainedShare is the share of a draw that has to show elsewhere to explain it.
-const explainedShare = 0.6
+const (
+	explainedShare = 0.6 // share of a draw that has to show elsewhere to explain it
+	leapMost       = 0.8 // share of a fall in leaps, above which it was no pump's
+	backExact      = 0.3 // in by which a level may lie off that has to be exactly where it was
+	backNoise      = 3.0 // times the noise by which a level that is back where it was may lie off
+)
 
 // draw is one fall of the level, or several that are one, with its edges.
 type draw struct {

@@ -3,19 +3,23 @@ package tank
 import (
 	"fmt"
 	"math"
+
+	"gauger/agent/tank/stats"
 )
 
 const (
-	pauseSure = 300.0 // s; no second truck connects faster
-	pauseLate = 1.25  // times the longest pause, after which what a truck still holds is its own
-	partBbl   = 3.0   // a smaller part some minutes apart is no part of a load
-	early     = 0.08  // share of a load, of which a first part minutes before the rest is perhaps no part: a bleed, or a hatch that was opened
-	lastPart  = 0.25  // share of a load, of which a last part minutes behind the rest is perhaps foam that collapsed
-	foamRate  = 0.5   // of the pump's rate; what falls no faster, after the level has risen, is perhaps foam
-	bleedBbl  = 8.0   // before a load, some minutes apart: a thief or a drain takes as much
-	bleedMost = 0.1   // share of the load that it is
-	bleedRate = 0.3   // share of the pump's rate, below which it needs no long pause to be told
-	pipeRate  = 1.75  // bbl/min; slower is a pipeline and not a truck, and has no truck's limit
+	pauseSure  = 300.0 // s; no second truck connects faster
+	pauseLate  = 1.25  // times the longest pause, after which what a truck still holds is its own
+	partBbl    = 3.0   // a smaller part some minutes apart is no part of a load
+	early      = 0.08  // share of a load, of which a first part minutes before the rest is perhaps no part: a bleed, or a hatch that was opened
+	lastPart   = 0.25  // share of a load, of which a last part minutes behind the rest is perhaps foam that collapsed
+	foamRate   = 0.5   // of the pump's rate; what falls no faster, after the level has risen, is perhaps foam
+	bleedBbl   = 8.0   // before a load, some minutes apart: a thief or a drain takes as much
+	bleedMost  = 0.1   // share of the load that it is
+	cameWithin = 3     // readings from one to the last of a rise that no oil makes
+	cameFaster = 2.0   // times the fastest production
+	bleedRate  = 0.3   // share of the pump's rate, below which it needs no long pause to be told
+	pipeRate   = 1.75  // bbl/min; slower is a pipeline and not a truck, and has no truck's limit
 )
 
 // stopped says that samples after a draw lie off its falling line: it was seen to end.
@@ -96,6 +100,10 @@ func (ts *tankState) drawsAmong(t *Tank, finder fallFinder, b []sample, all boun
 		d := ts.findEdges(t, f.withoutSilence(), bounds{lo, hi}, in, now)
 		lo = d.end + 30
 		n := len(out)
+		if n > 0 && ts.onlyCameBack(t, out[n-1], d) {
+			out[n-1], waits = d, false
+			continue
+		}
 		waits = n > 0 && ts.oneTruck(t, out[n-1], d)
 		if waits {
 			out[n-1] = ts.joinedDraw(t, out[n-1], d)
@@ -108,6 +116,27 @@ func (ts *tankState) drawsAmong(t *Tank, finder fallFinder, b []sample, all boun
 		out = append(out, d)
 	}
 	return out, waits
+}
+
+// onlyCameBack says that a small fall minutes before another brought the level back to where it had been before it rose faster than oil
+// comes: a hatch was opened, or a false echo was believed for a while, and nothing left.
+func (ts *tankState) onlyCameBack(t *Tank, a, next draw) bool {
+	fall := a.opening.level - a.closing.level
+	if va := t.volume(a); a.parts > 1 || va >= early*(va+t.volume(next)) || t.Group != "" {
+		return false
+	}
+	b := between(ts.levels.recent, a.start-undoneFine, a.start)
+	for k := len(b) - 1; k > 0; k-- {
+		from := max(0, k-cameWithin)
+		rose := float64(b[k].v - b[from].v)
+		if dt := b[k].t - b[from].t; rose < leapMost*fall || rose*t.Table.PerInch(a.closing.level) < fillRate/60*cameFaster*dt || dt >= levelFar {
+			continue
+		}
+		was := b[max(0, from-jumpedRest):from]
+		made := a.usualInflow * (a.end - b[from].t)
+		return len(was) >= stepFew && math.Abs(a.closing.level-made-stats.Median(values(was))) <= math.Max(backExact, backNoise*ts.noise.perSample())
+	}
+	return false
 }
 
 // withoutTrickle leaves out what an equaliser still takes from a group's tank after a fall, in a sensor's steps a small fall each.

@@ -86,12 +86,27 @@ func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 	if best.even || best.inches < math.Max(least, foamSure*best.err) || best.inches > foamBeyond*(seen+foamGone*best.time*math.Max(best.slope, 0)) {
 		return gauge{}, 0
 	}
+	if !best.sank(b, r.at, d.usualInflow) {
+		return gauge{}, 0
+	}
 	g, rough := gauge{level: best.level, samples: len(b), away: d.closing.away}, foamRough
 	if best.grows {
 		rough = foamGrown // oil that came in looks as foam that comes up
 	}
 	g.err = math.Sqrt(stats.Square(best.err) + stats.Square(rough*best.inches) + d.inflow.variance*(best.time+best.stood/2))
 	return g, best.inches
+}
+
+// sank says that the level lies lower by half of the foam where that has gone than where it stood: what stands before a hump and behind it
+// is the oil.
+func (f foamFit) sank(b []sample, end, inflow float64) bool {
+	gone := end + f.stood + foamGone*f.time
+	stood, left := between(b, end, end+f.stood), between(b, gone, math.Inf(1))
+	if len(stood) < atomFew || len(left) < atomFew {
+		return true // it collapsed from the end on, or is still there
+	}
+	made := inflow * (left[len(left)/2].t - stood[len(stood)/2].t)
+	return stats.Median(values(stood))+made-stats.Median(values(left)) > f.inches/2
 }
 
 // bestFoam is the fit of all ways in which foam may have collapsed that leaves least; without any it is even.

@@ -19,6 +19,7 @@ const (
 	resumeFill    = 1.0   // bbl/min; where what flows in after a draw is measured a faster rise is not production,
 	resumeTimes   = 5.0   // unless it usually is nearly as fast
 	filledLong    = 300.0 // s
+	filledDumps   = 3.0   // dumps at once that are no separator's
 	filledNoise   = 4.0   // times the scatter that it rises in that time
 	slopeChance   = 2.0   // standard errors by which chance makes two slopes differ
 	slopeSure     = 3.5   // the same by which it does not
@@ -146,13 +147,16 @@ func stretchVariance(run []sample) float64 {
 }
 
 // filledFrom is the index of the first of some samples from which on the level rises faster than a rate, and by more than noise,
-// for filledLong: somebody fills the tank.
-func filledFrom(b []sample, rate, noise float64) int {
+// for filledLong: somebody fills the tank. Or, after a rest, it steps up by so much from one to the next: a hatch was shut.
+func filledFrom(b []sample, rate, noise, step float64) int {
 	for i, j := 0, 0; i < len(b); i++ {
 		for j < len(b)-1 && b[j].t < b[i].t+filledLong {
 			j++
 		}
 		if dt := b[j].t - b[i].t; dt >= filledLong && float64(b[j].v-b[i].v) > math.Max(noise, rate*dt) {
+			return i
+		}
+		if i > 0 && b[i].t-b[i-1].t < restFar && b[i].t-b[0].t >= levelFar && float64(b[i].v-b[i-1].v) > math.Max(noise, step) {
 			return i
 		}
 	}
@@ -168,7 +172,11 @@ func (ts *tankState) inflowResumed(t *Tank, f fall, until float64, made producti
 	}
 	per := t.Table.PerInch(f.to.v)
 	b := between(ts.levels.recent, f.to.t+first, until)
-	b = b[:filledFrom(b, math.Max(resumeFill/per/60, resumeTimes*made.usual), filledNoise*ts.noise.perSample())]
+	dump := DumpBbl / per
+	if made.usual > 0 {
+		dump = math.Max(dump, made.variance/made.usual)
+	}
+	b = b[:filledFrom(b, math.Max(resumeFill/per/60, resumeTimes*made.usual), filledNoise*ts.noise.perSample(), filledDumps*dump)]
 	if len(b) < 4 || t.Group != "" {
 		return made.usual, made
 	}

@@ -14,7 +14,6 @@ const (
 	fallLately   = 150.0  // s of a fall that show its rate
 	jumpLately   = 3600.0 // s before it in which a jump says that somebody works on the sensor
 	handledJumps = 2      // of a sensor that somebody has in hands, about a draw
-	jumpedRest   = 8      // samples that show where a level is that has come to rest
 	jumpedRun    = 60.0   // s for which a level may rise no higher and still be on its way up
 	jumpLeast    = 2.0    // in
 	fasterThan   = 1.1    // times max_rate

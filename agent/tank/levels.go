@@ -14,7 +14,9 @@ const (
 	historyEvery = 600.0      // s
 	historyMost  = 160        // points
 	waterMost    = 400
-	levelFar     = 900.0 // s from the nearest sample at which a level is still known
+	levelFar     = 900.0  // s from the nearest sample at which a level is still known
+	jumpedRest   = 8      // samples that show where a level is that has come to rest
+	undoneFine   = 2700.0 // s before a fall of which every minute is kept
 )
 
 // levels are a tank's cleaned levels.

@@ -10,14 +10,10 @@ import (
 
 const (
 	undoneLong   = 6 * 3600.0 // s before a fall in which something may have lifted the level
-	undoneFine   = 2700.0     // s before it in which every minute of it is kept
 	undoneJunk   = 3 * 3600.0 // s before it in which a sensor that jumps may have begun to
 	quickTimes   = 2.0        // the same of a fall that is a load all the same, in doubt, where its readings show it on its way
 	leapNoise    = 4.0        // times its scatter that a level steps by itself
-	backExact    = 0.3        // in, the same where it has to be there exactly
 	backAlive    = 1200.0     // s for which it has been there alive, where it left as under a pump
-	backNoise    = 3.0        // times the noise by which a level that is back where it was may lie off
-	leapMost     = 0.8        // share of a fall in leaps, above which it was no pump's
 	leapSome     = 0.3        // the same, above which a person should look
 	handledNear  = 4.0        // in by which such a one is hung up elsewhere
 	bulgeRest    = 1800.0     // s of rest before something lifts a level, and behind it
