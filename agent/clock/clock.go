@@ -61,8 +61,12 @@ func New(now, notBefore time.Time, steadyAfter time.Duration, syncedAt func() ti
 	return &Clock{started: now, NotBefore: notBefore, steadyAfter: steadyAfter, syncedAt: syncedAt}
 }
 
-// noticeStep notices a step of the clock. The lock is held.
+// noticeStep notices a step of the clock; an instant that has lost its monotonic part tells of none, and counts as the last look.
+// The lock is held.
 func (c *Clock) noticeStep(now time.Time) (mono time.Duration) {
+	if now == now.Round(0) && c.started != c.started.Round(0) {
+		return c.lookedAt
+	}
 	mono = now.Sub(c.started)
 	offset := now.Round(0).Sub(c.started.Round(0)) - mono
 	if (offset - c.offset).Abs() >= MinStep {
@@ -132,6 +136,12 @@ func (c *Clock) Deviation(now time.Time) time.Duration {
 		return 0
 	}
 	return c.offset - c.believedOffset
+}
+
+// FirstSet says that a clock in doubt was never set before it was set now: where it was last believed was before the program's build.
+func (c *Clock) FirstSet(now time.Time) bool {
+	off := c.Deviation(now)
+	return off != 0 && now.Round(0).Add(-off).Before(c.NotBefore)
 }
 
 // Confirm is a person's word that the clock is right.

@@ -125,3 +125,46 @@ func TestClockIsTrustedOnlyForAReason(t *testing.T) {
 	synced = true
 	check(born, Trusted, "the time daemon says so")
 }
+
+// An instant that has lost its monotonic part, as one that was rounded for a person, tells nothing of a step: neither that there was
+// one, nor that it was taken back.
+func TestAnInstantWithoutItsMonotonicPartIsNoStep(t *testing.T) {
+	const day = 24 * time.Hour
+	c := New(time.Now(), time.Time{}, SteadyAfter, nil)
+	minutes(c, 0, 20, 0)
+	at := minutes(c, 21, 25, day)
+	if got := c.Deviation(at.Round(0)); got != day {
+		t.Errorf("set a day ahead and asked with a rounded instant it is astray %s", got)
+	}
+	for m := 26; m <= 36; m++ {
+		at = minutes(c, m, m, day)
+		c.Deviation(at.Round(0))
+	}
+	if c.Grade(at) != Assumed || c.Doubted(at) || c.Offset(at) != day {
+		t.Errorf("a quarter of an hour after the step it is %s, doubted %v, offset %s: looks at it count as steps", c.Grade(at), c.Doubted(at), c.Offset(at))
+	}
+	at = minutes(c, 37, 37, 2*day)
+	c.ConfirmAt(at)
+	if c.Grade(at.Round(0)) != Trusted || c.Grade(at) != Trusted {
+		t.Error("a look takes a confirmation back")
+	}
+}
+
+// A clock that began in 1970 and is set was never right before: that is no clock that somebody has moved.
+func TestAClockThatIsSetForTheFirstTime(t *testing.T) {
+	born := time.Now()
+	c := New(stepped(born, -time.Duration(born.Unix())*time.Second), born.Add(-time.Hour), SteadyAfter, nil)
+	if at := minutes(c, 0, 3, 0); c.Grade(at) != Unset || c.FirstSet(at) {
+		t.Errorf("at the epoch it is %s, set for the first time %v", c.Grade(at), c.FirstSet(at))
+	}
+	right := time.Duration(born.Unix()) * time.Second
+	if at := minutes(c, 4, 5, right); c.Grade(at) != Set || !c.FirstSet(at) || !c.FirstSet(at.Round(0)) {
+		t.Errorf("set it is %s, for the first time %v", c.Grade(at), c.FirstSet(at))
+	}
+	if at := minutes(c, 6, 25, right); c.Grade(at) != Assumed || c.FirstSet(at) {
+		t.Errorf("steady it is %s, set for the first time %v", c.Grade(at), c.FirstSet(at))
+	}
+	if at := minutes(c, 26, 27, right+3*time.Hour); c.FirstSet(at) || c.Deviation(at) != 3*time.Hour {
+		t.Errorf("moved later: set for the first time %v, astray %s", c.FirstSet(at), c.Deviation(at))
+	}
+}

@@ -237,10 +237,13 @@ func (s Status) sendingAnswer() Answer {
 	return a
 }
 
-func (s Status) clockAnswer(off time.Duration) Answer {
+// clockAnswer is that of a clock in doubt by so much, which may never have been set before.
+func (s Status) clockAnswer(off time.Duration, first bool) Answer {
 	switch {
 	case s.ClockUnset():
 		return Answer{"clock", Bad, "not set; tickets, events and values wait for it"}
+	case first:
+		return Answer{"clock", Unknown, fmt.Sprintf("set for the first time; tickets, events and values wait until it has run steadily for %.0f minutes", clock.SteadyAfter.Minutes())}
 	case off != 0:
 		return Answer{"clock", Bad, fmt.Sprintf("set by %s, and nothing has confirmed it", off.Round(time.Second))}
 	case s.Clock == clock.Trusted.String():

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,10 +41,12 @@ func TestNothingIsWellThatWasNotSeen(t *testing.T) {
 		"reached long ago": {Status{Daemon: true, Now: now, Reached: now.Add(-2 * time.Hour), Drains: took(2 * time.Hour)}.sendingAnswer(), Answer{"sending", Unknown, "nothing waits, the service last took something 2 h ago"}},
 		"overdue":          {Status{Daemon: true, Now: now, Streams: one, Oldest: now.Add(-3 * time.Hour)}.sendingAnswer(), Answer{"sending", Bad, "1 record waiting, the oldest queued 3 h ago; the service has taken nothing yet"}},
 		"an unknown id":    {Status{Daemon: true, Now: now, Streams: one, Reached: now, Drains: map[string]DrainStatus{ledger.Memos: {Held: now, Unknown: "x"}}}.sendingAnswer(), Answer{"sending", Bad, "1 record waiting, what is for 1 id is not taken; nothing was taken since the start, the service last answered 1 s ago"}},
-		"an unset clock":   {Status{Clock: "unset"}.clockAnswer(0), Answer{"clock", Bad, "not set; tickets, events and values wait for it"}},
-		"a lone clock":     {Status{Clock: "assumed"}.clockAnswer(0), Answer{"clock", Unknown, "assumed: it runs steadily, but nothing outside has confirmed it (`gauger clock trust`)"}},
-		"a fresh clock":    {Status{Clock: "set"}.clockAnswer(0), Answer{"clock", Unknown, "set: steady for less than 15 minutes, and nothing outside has confirmed it"}},
-		"a trusted clock":  {Status{Clock: "trusted"}.clockAnswer(0), Answer{"clock", Well, "trusted: it was confirmed from outside"}},
+		"an unset clock":   {Status{Clock: "unset"}.clockAnswer(0, false), Answer{"clock", Bad, "not set; tickets, events and values wait for it"}},
+		"a lone clock":     {Status{Clock: "assumed"}.clockAnswer(0, false), Answer{"clock", Unknown, "assumed: it runs steadily, but nothing outside has confirmed it (`gauger clock trust`)"}},
+		"a fresh clock":    {Status{Clock: "set"}.clockAnswer(0, false), Answer{"clock", Unknown, "set: steady for less than 15 minutes, and nothing outside has confirmed it"}},
+		"a moved clock":    {Status{Clock: "set"}.clockAnswer(3*time.Hour, false), Answer{"clock", Bad, "set by 3h0m0s, and nothing has confirmed it"}},
+		"a first clock":    {Status{Clock: "set"}.clockAnswer(495000*time.Hour, true), Answer{"clock", Unknown, "set for the first time; tickets, events and values wait until it has run steadily for 15 minutes"}},
+		"a trusted clock":  {Status{Clock: "trusted"}.clockAnswer(0, false), Answer{"clock", Well, "trusted: it was confirmed from outside"}},
 		"untried keys":     {keysAnswer([]keys.Status{key("primary", "untried"), key("secondary", "untried")}, now), Answer{"keys", Unknown, "not tried yet: none has sent a record"}},
 		"both work":        {keysAnswer([]keys.Status{key("primary", "proven"), key("secondary", "proven"), key("secondary", "untried")}, now), Answer{"keys", Well, "both work"}},
 		"one untried":      {keysAnswer([]keys.Status{key("primary", "untried"), key("secondary", "proven")}, now), Answer{"keys", Unknown, "one works, the primary key is not tried yet"}},
@@ -59,6 +62,12 @@ func TestNothingIsWellThatWasNotSeen(t *testing.T) {
 		if x.got != x.want {
 			t.Errorf("%s: %+v, want %+v", what, x.got, x.want)
 		}
+	}
+	quiet = append(quiet, level("TK-6", 3*time.Hour, 600))
+	unready := (&Server{}).Unready(Overview{Status: Status{Daemon: true, Now: now, Points: good, Tanks: quiet}})
+	want := []string{"the newest level of TK-2 came 3 days ago", "the newest level of TK-3 came 3 h ago", "the newest level of TK-6 came 3 h ago"}
+	if !slices.Equal(unready, want) {
+		t.Errorf("not ready for %q, want %q", unready, want)
 	}
 }
 

@@ -80,7 +80,7 @@ func (d *Server) problems(s Status) []Problem {
 
 // answers are the four lines: is it reading, is it sending, is its clock right, do its keys work.
 func (d *Server) answers(s Status) []Answer {
-	all := []Answer{s.readingAnswer(), s.sendingAnswer(), s.clockAnswer(d.Clock.Deviation(s.Now))}
+	all := []Answer{s.readingAnswer(), s.sendingAnswer(), s.clockAnswer(d.Clock.Deviation(s.Now), d.Clock.FirstSet(s.Now))}
 	if d.Client != nil {
 		all = append(all, keysAnswer(d.Client.Keys().Status(), s.Now))
 	}
@@ -98,7 +98,7 @@ func (d *Server) clockProblems(s Status) []Problem {
 	if s.ClockUnset() {
 		return []Problem{{Cost: Tickets, Text: "the clock is not set: tickets, events and values wait; set it, or say `gauger clock trust` once it is right"}}
 	}
-	if off := d.Clock.Deviation(time.Now()); off != 0 {
+	if off := d.Clock.Deviation(s.Now); off != 0 && !d.Clock.FirstSet(s.Now) {
 		return []Problem{{Cost: Tickets, Text: fmt.Sprintf("the clock was set by %s and nothing has confirmed it: tickets, events and values wait, a quarter of an hour at most if it is not set again; set it if it is wrong, or say `gauger clock trust` if it is right", off.Round(time.Second))}}
 	}
 	return nil

@@ -159,9 +159,6 @@ func (d *Server) Overview() (o Overview, err error) {
 	return o, nil
 }
 
-// oldLevel: a level that nobody has said to be bad, and that is so old, is no level to make tickets of.
-const oldLevel = time.Hour
-
 // Unready are the reasons for which a person is needed; none: everything is well.
 func (d *Server) Unready(o Overview) []string {
 	why := []string{}
@@ -172,7 +169,7 @@ func (d *Server) Unready(o Overview) []string {
 		switch {
 		case t.Quality != "good":
 			why = append(why, strings.TrimSuffix("there is no good level of "+t.ID+": "+d.noLevel(i, o.Status), ": "))
-		case o.Now.Sub(t.At) > oldLevel:
+		case t.Quiet(o.Now):
 			why = append(why, "the newest level of "+t.ID+" came "+Ago(o.Now, t.At))
 		}
 	}

@@ -35,9 +35,11 @@ type TankStatus struct {
 // LongQuiet is how long a level speaks for what is, where nobody said how often it comes.
 const LongQuiet = time.Hour
 
-// Quiet says that a level was good when it came, so long ago that nobody knows whether its device still speaks.
+// Quiet says that a level was good when it came, so long ago that nobody knows whether its device still speaks: two should have come
+// since, or nobody said when one should.
 func (s TankStatus) Quiet(now time.Time) bool {
-	return s.Quality == collectors.Good.String() && s.Every == 0 && now.Sub(s.At) > LongQuiet
+	often := time.Duration(s.Every * float64(time.Second))
+	return s.Quality == collectors.Good.String() && now.Sub(s.At) > max(LongQuiet, 2*often)
 }
 
 // tankStatus is tank i as its newest reading shows it. The ledger's lock is held.
