@@ -55,6 +55,30 @@ func TestTheRestBesideAGaugeIsItsWitness(t *testing.T) {
 	}
 }
 
+// A load of which the confidence is below 0.75 asks for a person, however it came to be so.
+func TestALowConfidenceAsks(t *testing.T) {
+	low := 0
+	for blind := 600.0; blind < 4000; blind += 120 {
+		r, off := newRig(t, aWell), dumped(5, aWell.Inflow, 9*3600)
+		gap := hide(aLoad.End()-300, aLoad.End()+blind)
+		r.sensor = func(i int, s, v float64) (float64, bool) { return gap(i, s, v+off[int(s)]) }
+		r.run(0, 9*3600)
+		if len(r.loads) != 1 {
+			t.Fatalf("blind for %.0f s: %d loads", blind, len(r.loads))
+		}
+		l := r.loads[0]
+		if l.Confidence < 0.75 && l.Confidence > 0.66 {
+			low++
+		}
+		if l.Confidence < 0.75 != (len(l.Review) > 0) {
+			t.Errorf("blind for %.0f s: confidence %.2f, review %q", blind, l.Confidence, l.Review)
+		}
+	}
+	if low == 0 {
+		t.Error("no load is just below the bar")
+	}
+}
+
 // The error that a load names is what it says: over tanks fed evenly and by dumps, seen well,
 // seldom, and not at all while it was hauled, 19 of 20 volumes are off by less, and the
 // errors are not made wide to be safe.
