@@ -325,10 +325,10 @@ func readingsDoubt(ts *tankState, t *Tank, d draw, now float64) []string {
 	long := math.Max(atomLong, atomMany*ts.interval.usual)
 	before := between(ts.levels.recent, math.Max(d.start-long, ts.decidedTo), d.start)
 	after := between(ts.levels.recent, d.end, math.Min(d.end+long, d.next))
-	if t.Sensor != "hydrostatic" && saturated(t.Sensor, before, after, -1) { // which feels the oil's weight however high it stands
+	if t.Sensor != "hydrostatic" && (saturated(t.Sensor, before, after, -1) || quieted(t.Sensor, before, after, d.end+settleShort)) { // which feels the oil's weight however high it stands
 		why = append(why, fmt.Sprintf("sensor saturated at the opening, %.2f in is the most that it shows", d.opening.level))
 	}
-	if t.Group == "" && saturated(t.Sensor, after, before, 1) {
+	if t.Group == "" && (saturated(t.Sensor, after, before, 1) || quieted(t.Sensor, between(after, d.end+settleShort, math.Inf(1)), before, 0)) {
 		why = append(why, fmt.Sprintf("sensor saturated at the closing, %.2f in is the least that it shows", d.closing.level))
 	}
 	if left, long := slowStart(ts, d); t.Group == "" && d.late == 0 && left*t.Table.PerInch(d.opening.level) >= slowBbl {

@@ -23,6 +23,8 @@ const (
 	pumpedLeast  = 180.0      // s
 	pumpedBack   = 0.15       // share of its fall that the level may rise meanwhile
 	quietTimes   = 3.0        // times the scatter before a draw
+	quietNoise   = 0.5        // times the noise on the other side of a load, in which nineteen of twenty readings of a live level cannot lie
+	quietSteps   = 1.5        // of the sensor, than which such a noise is more
 	pumpedLeap   = 0.35       // share of a fall between two readings, above which nobody saw it fall
 )
 
@@ -128,6 +130,19 @@ func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64) {
 		return "opening", free - lastTime(before, free)
 	}
 	return "", 0
+}
+
+// quieted says that a level stood on one side of a load with next to none of the noise that it has at rest on the other, from a time
+// on: what shows no noise shows no level.
+func quieted(sensor string, b, other []sample, from float64) bool {
+	lively := between(other, from, math.Inf(1))
+	if sensor == "float" || len(b) < atomMany || len(lively) < atomMany {
+		return false
+	}
+	v, noise := values(b), neighbourScatter(lively)
+	slices.Sort(v)
+	few := len(v) / 20
+	return noise > quietSteps*leastStep(b, lively) && v[len(v)-1-few]-v[few] < quietNoise*noise
 }
 
 // stoodFor is for how long some samples show the value of the first, s.
