@@ -191,12 +191,14 @@ func TestPulledProbeSellsNothing(t *testing.T) {
 // What may be no part of a load, or not all of it, is one for a person.
 func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
 	bleed := tanktest.Move{From: aLoad.From - 360, Bbl: 4, Rate: 2}
+	flush := tanktest.Move{From: aLoad.From - 470, Bbl: 5, Rate: aLoad.Rate} // of the hose, by the truck's own pump
 	back := tanktest.Move{From: aLoad.End() + 600, Bbl: -0.4 * aLoad.Bbl, Rate: 8}
 	for says, c := range map[string]struct {
 		moves []tanktest.Move
 		off   func(s float64) float64
 	}{
 		"bbl left 4 min before the rest": {[]tanktest.Move{bleed, aLoad}, nil},
+		"bbl left 7 min before the rest": {[]tanktest.Move{flush, aLoad}, nil},
 		"in came back":                   {[]tanktest.Move{aLoad, back}, nil},
 		"foam, or oil that came in": {[]tanktest.Move{aLoad}, func(s float64) float64 {
 			since := s - aLoad.End()

@@ -18,6 +18,7 @@ const (
 	bleedMost  = 0.1   // share of the load that it is
 	cameWithin = 3     // readings from one to the last of a rise that no oil makes
 	cameFaster = 2.0   // times the fastest production
+	bleedPump  = 0.75  // share of the pump's rate, from which on it is the pump's
 	bleedRate  = 0.3   // share of the pump's rate, below which it needs no long pause to be told
 	pipeRate   = 1.75  // bbl/min; slower is a pipeline and not a truck, and has no truck's limit
 )
@@ -181,7 +182,8 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	pause, longest := b.start-a.end, t.Loads.PauseMerge.Seconds()
 	va, vb, most := t.volume(a), t.volume(b), t.Loads.TruckMax
 	slow, seen := t.pumpRate(a) < bleedRate*t.pumpRate(b), a.samples > 0 || t.Sensor != "hydrostatic" // which feels a hatch at once
-	if seen && va < bleedBbl && va < bleedMost*vb && (pause > pauseSure || slow && pause > 120) {
+	pump := t.pumpRate(a) >= bleedPump*t.pumpRate(b)                                                  // the truck's own, which flushed its hose or primed
+	if seen && !pump && va < bleedBbl && va < bleedMost*vb && (pause > pauseSure || slow && pause > 120) {
 		return false
 	}
 	switch {
