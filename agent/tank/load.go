@@ -36,7 +36,7 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 	}
 	per := t.Table.PerInch((l.Open + l.Close) / 2)
 	l.GaugeBbl = t.volume(d)
-	l.InflowBbl = d.inflowAfter * per * (d.end - d.start)
+	l.InflowBbl = d.inflowAfter * per * (math.Max(d.end, d.evened) - d.start) // a group's closing is read later
 	l.InflowUnknown = !d.inflow.known && d.inflowAfter == 0
 	l.RemovedBbl = l.GaugeBbl + l.InflowBbl
 	l.Rate = l.RemovedBbl / (math.Max(d.end-d.start, 1) / 60)

@@ -221,7 +221,12 @@ func TestALoadOfAGroupEndsOnce(t *testing.T) {
 	}
 	r.run(0, 8*tanktest.Hour)
 	if len(r.loads) != 2 || r.loads[0].End != r.loads[1].End || math.Abs(r.loads[0].End.Sub(r.at(slow.End())).Seconds()) > 30 {
-		t.Errorf("%+v", r.loads)
+		t.Fatalf("%+v", r.loads)
+	}
+	for i, want := range []float64{aLoad.Bbl, slow.Bbl} { // what the well makes until the closing is read is no less gone
+		if got := r.loads[i].RemovedBbl; math.Abs(got-want) > 0.6 {
+			t.Errorf("%s: %.2f bbl were removed, want %.2f", r.loads[i].Tank, got, want)
+		}
 	}
 }
 
