@@ -52,7 +52,7 @@ type Load struct {
 	Open          float64    // inches at the start
 	Close         float64    // inches at the end
 	GaugeBbl      float64    // table volume of Open less that of Close
-	InflowBbl     float64    // barrels that flowed in from Start to End, estimated
+	InflowBbl     float64    // barrels that flowed in from Start to End, or until a group's closing is read, estimated
 	InflowUnknown bool       // nothing at rest was seen before the load or after it: InflowBbl is 0 for want of knowledge
 	RemovedBbl    float64    // GaugeBbl + InflowBbl
 	Rate          float64    // barrels removed per minute of site time, over the whole load
