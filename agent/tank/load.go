@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	timeRounding   = time.Second / 10 // of site time, to which times are rounded: what prints them cuts off, and 09:39:59.99 would be 09:39
-	trendMost      = 64               // samples
-	trendBefore    = 20 * 60          // s before the start
-	confidenceLow  = 0.75             // below which a person looks at a load
-	reviewChance   = 0.25             // that a volume is off by more than a barrel and a hundredth: that much alone makes its confidence low
-	twoTrucks      = 0.8              // by which the confidence is the less where two trucks may be one load
-	moreThanOne    = 1.2              // times truck_max, above which a load at a pump's rate may be two
-	confidenceMost = 0.99             // no observation is surer
-	restShort      = 300.             // s of readings after an end, of which less may have been slosh
+	timeRounding   = time.Second / 10                 // of site time, to which times are rounded: what prints them cuts off, and 09:39:59.99 would be 09:39
+	trendMost      = 64                               // samples
+	trendBefore    = 20 * 60                          // s before the start
+	confidenceLow  = 0.75                             // below which a person looks at a load
+	reviewChance   = 1 - confidenceLow/confidenceMost // that a volume is off by more than a barrel and a hundredth: that much alone makes its confidence low
+	twoTrucks      = 0.8                              // by which the confidence is the less where two trucks may be one load
+	moreThanOne    = 1.2                              // times truck_max, above which a load at a pump's rate may be two
+	confidenceMost = 0.99                             // no observation is surer
+	restShort      = 300.                             // s of readings after an end, of which less may have been slosh
 )
 
 // makeLoad makes the record of a draw that is a run.
@@ -52,10 +52,11 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 	l.Confidence, l.Review = s.confidence(t, ts, d, l)
 	l.Unseen = ts.hiddenSpan(d, s.site.speed)
 	says, factor := s.remarks(t, ts, d, l)
-	l.Remarks, l.Confidence = says, stats.Round(factor*l.Confidence, 2)
-	if len(l.Review) == 0 && l.Confidence < confidenceLow {
-		l.Review = []string{fmt.Sprintf("confidence below %g", confidenceLow)}
+	l.Remarks = says
+	if factor *= l.Confidence; len(l.Review) == 0 { // a remark alone is no reason to ask
+		factor = math.Max(factor, confidenceLow)
 	}
+	l.Confidence = stats.Round(factor, 2)
 	return l
 }
 

@@ -70,7 +70,7 @@ func TestALowConfidenceAsks(t *testing.T) {
 		if l.Confidence < 0.75 && l.Confidence > 0.66 {
 			low++
 		}
-		if l.Confidence < 0.75 != (len(l.Review) > 0) {
+		if asks := len(l.Review) > 0; l.Confidence < 0.75 && !asks || l.Confidence > 0.75 && asks {
 			t.Errorf("blind for %.0f s: confidence %.2f, review %q", blind, l.Confidence, l.Review)
 		}
 	}
