@@ -204,6 +204,10 @@ func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
 			since := s - aLoad.End()
 			return 4 * stats.Clamp(since/180, 0, 1) * math.Exp(-math.Max(0, since-500)/300)
 		}},
+		"bbl, after 4 min, left slower than the pump drew": {[]tanktest.Move{aLoad}, func(s float64) float64 {
+			since := s - aLoad.End()
+			return 2.6 * stats.Clamp(1+since/300, 0, 1) * (1 - stats.Clamp((since-270)/110, 0, 1))
+		}},
 		"after it the level fell at once": {[]tanktest.Move{aLoad}, func(s float64) float64 {
 			return -8 * stats.Clamp(math.Floor((s-aLoad.End()-1200)/100), 0, 5)
 		}},
