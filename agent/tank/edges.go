@@ -182,7 +182,7 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, in bounds) gauge {
 		b = b[:searchTime(b, firstTime(b, 0)+restLong)]
 	}
 	r := ts.resting(t, *d)
-	r.at, r.samples, r.slosh = d.end, b, d.slosh
+	r.at, r.samples, r.slosh, r.dumped = d.end, b, d.slosh, ts.levels.mostRisen(math.Max(ts.decidedTo, d.start-fineFor), d.start, ranLong)
 	switch {
 	case t.Loads.Settle == 0 && len(b) > 0 && b[0].t-d.end < vapourLong/2 && (t.Sensor == "hydrostatic" || t.Sensor == "analog" && t.Group == "" && r.dips(d.inflowAfter)):
 		return r.withoutDip(d.inflowAfter)

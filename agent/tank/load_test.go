@@ -43,7 +43,7 @@ func TestTheRestBesideAGaugeIsItsWitness(t *testing.T) {
 		r := newRig(t, aWell)
 		r.sensor = func(_ int, s, v float64) (float64, bool) {
 			if s > aLoad.End() {
-				v += inches * math.Min(1, (s-aLoad.End())/300)
+				v += inches * math.Min(1, (s-aLoad.End())/500)
 			}
 			return v, true
 		}

@@ -18,6 +18,11 @@ const (
 	creepSure  = 2.5       // standard errors
 	beganRate  = 0.25      // bbl/min; what falls as fast before a draw, and as far, is its slow start
 	beganBbl   = 0.5
+	ranLong    = 300.0    // s behind a draw in which a hose runs back
+	ranStood   = 75.0     // s that it does not stand still before
+	ranRest    = 180.0    // s of rest that show that it has
+	ranDumps   = 1.1      // times the most that rose in that time at rest, than which it is more
+	ranMost    = 6.0      // bbl that a hose and a truck's piping hold
 	rampLong   = 30.0     // s in which a pump comes up to its rate
 	spikeLeast = 0.3      // in
 	spikeSigma = 5.0      // times the noise that one reading stands out
@@ -197,7 +202,24 @@ func (r resting) lowestBehind(ps []piece, usual float64) int {
 	if best < 0 {
 		return len(ps) - 1
 	}
+	for best+1 < len(ps) && r.ranBack(ps[best], ps[best+1], usual) {
+		best++
+	}
 	return best
+}
+
+// ranBack says that behind a draw the level rose, by more than the well makes or dumps in that time, to a rest that no oil raises any
+// more: the hose ran back.
+func (r resting) ranBack(p, q piece, usual float64) bool {
+	long := q.from - math.Min(p.from, r.at+settleShort)
+	if q.from-r.at > ranLong || q.to-q.from < ranRest || p.to-p.from >= ranStood && p.slope < creepSure*p.slant || q.slope-usual > math.Max(pieceSlope, creepSure*q.slant) {
+		return false
+	}
+	low, sure := p.drawn(p.from, usual)
+	v, err := q.drawn(q.from, usual)
+	rose := v - low - usual*long
+	chance := pieceLower + restSigmas*math.Sqrt(sure*sure+err*err+r.inflow.variance*long)
+	return rose > math.Max(chance, ranDumps*r.dumped) && rose < ranMost*r.perBbl
 }
 
 // lastBefore is the piece before a draw that the opening is read off: the last one that has not begun to fall and is no echo.

@@ -153,3 +153,25 @@ func TestStepsAndAPump(t *testing.T) {
 	}
 	asksFor(t, r.loads[0], "in 3 steps, with rest between them")
 }
+
+// A hose that runs back lifts the level within minutes of the end, to a rest: that is the closing. What the well dumps as quickly is
+// none of it, and is known by the hours before.
+func TestAHoseThatRunsBackIsNotTheTrucks(t *testing.T) {
+	for _, c := range []struct{ back, dump, after, slack float64 }{ // in, in, s from the end to the next dump, in
+		{1.2, 0, 300, 0.15}, // 2 bbl
+		{1.2, 0.5, 300, 0.2},
+		{0, 1.2, 20, 0.8}, // of which an even inflow takes back a part
+	} {
+		r := newRig(t, tanktest.Well{Level0: 180, Moves: []tanktest.Move{aLoad}})
+		r.every = 20
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			since := s - aLoad.End() - c.after
+			dumps := c.dump * (math.Floor(since/600) + stats.Clamp((since-600*math.Floor(since/600))/60, 0, 1)) // one every ten minutes
+			return tanktest.Radar(i, s, v+dumps+c.back*stats.Clamp((s-aLoad.End())/70, 0, 1)), true
+		}
+		r.run(0, 8*tanktest.Hour)
+		if want := r.wells[0].Level(aLoad.End()) + c.back; len(r.loads) != 1 || math.Abs(r.loads[0].Close-want) > c.slack {
+			t.Errorf("%+v: %+v, want a closing of %.2f in", c, r.loads, want)
+		}
+	}
+}

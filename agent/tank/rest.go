@@ -36,6 +36,7 @@ type resting struct {
 	head        line    // how the level fell at first, before a draw
 	perBbl      float64 // in a barrel
 	inflow      production
+	dumped      float64 // in, the most by which the level rose within ranLong at rest before a draw
 	top         float64 // in, the highest that a well may fill the tank; 0: unknown
 	sensorError float64 // in, the standard error of its kind of sensor
 	resolution
