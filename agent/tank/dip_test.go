@@ -52,3 +52,17 @@ func TestACurrentLoopThatCarriesAPressureDips(t *testing.T) {
 		}
 	}
 }
+
+// Oil that a pressure sensor sees come in only minutes behind a load, as where a full neighbour overflows into the tank, is not taken
+// off the closing for the minutes before.
+func TestOilThatComesInMinutesBehindALoadIsNoneOfItsClosing(t *testing.T) {
+	r := newRig(t, tanktest.Well{Level0: 180, Moves: []tanktest.Move{aLoad}})
+	r.every, r.site.tanks[0].Sensor = 60, "hydrostatic"
+	r.sensor = func(i int, s, v float64) (float64, bool) {
+		return tanktest.Radar(i, s, v+0.0038*math.Max(0, s-aLoad.End()-330)), true
+	}
+	r.run(0, 6*tanktest.Hour)
+	if want := r.wells[0].Level(aLoad.End()); len(r.loads) != 1 || math.Abs(r.loads[0].Close-want) > 0.3 {
+		t.Errorf("%+v, want a closing of %.2f in", r.loads, want)
+	}
+}

@@ -286,6 +286,12 @@ func (r resting) dips(inflow float64) bool {
 // as usual.
 func (r resting) withoutDip(inflow float64) gauge {
 	b := r.untilRefilled(r.samples[:searchTime(r.samples, r.at+vapourLong)])
+	if first := between(b, b[0].t, b[0].t+levelFar/3); len(first) >= stepFew { // oil that comes in only later is none of it
+		if seen, ok := fit(first); ok {
+			rough := refillSure * r.sigma / (math.Sqrt(float64(len(first))) * math.Max(first[len(first)-1].t-first[0].t, 1) / 3)
+			inflow = stats.Clamp(seen.slope+rough, 0, inflow)
+		}
+	}
 	last := b[len(b)-1]
 	level, at, dip := float64(last.v), last.t, vapourUsual
 	ll, ld, dd := stats.Square(vapourMost), 0.0, stats.Square(vapourUsual) // variances, and what they share
