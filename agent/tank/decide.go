@@ -117,6 +117,7 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 	takeLate(ts, &u.site.tanks[i], &d, now)
 	if g, foam := behindFoam(ts, &u.site.tanks[i], d, now); foam > 0 {
 		d.closing, d.foam = g, foam
+		d.doubts = append(d.doubts, stillFoam(ts, &u.site.tanks[i], d, now)...)
 	}
 	d.doubts = append(d.doubts, readingsDoubt(ts, &u.site.tanks[i], d, now)...)
 	d.doubts = append(d.doubts, u.standsDead(i, ts, &d, now)...)

@@ -106,6 +106,17 @@ func TestFoamThatCollapsesIsNoOil(t *testing.T) {
 	}
 }
 
+// Foam that still sinks when a load is decided is reckoned, not seen, and asks.
+func TestFoamThatStillSinksAsks(t *testing.T) {
+	end := 4*tanktest.Hour + 150/5*60
+	for fades, why := range map[float64]string{300: "", 1000: "more than was seen to sink is taken off", 2000: "foam still sank by"} {
+		l := aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) {
+			return tanktest.Radar(i, s, v+4*stats.Clamp((s-end+300)/300, 0, 1)*math.Exp(-math.Max(0, s-end)/fades)), true
+		}, 0).loads[0]
+		asksFor(t, l, why)
+	}
+}
+
 // An opened hatch lets the vapour's pressure go, which a pressure sensor takes for oil: the load begins where the pump does.
 func TestHatchIsNoOil(t *testing.T) {
 	open, start := 4*tanktest.Hour-420, 4*tanktest.Hour

@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"fmt"
 	"math"
 
 	"gauger/agent/tank/stats"
@@ -17,6 +18,7 @@ const (
 	foamSure   = 6.0    // standard errors of its height
 	foamBeyond = 2.0    // times what the level was seen to fall, that it may have been high
 	foamGone   = 2.0    // times in which it collapses by e, that are seen of it
+	foamStill  = 0.4    // of what makes a ticket wrong, that it still sinks in ten minutes
 	foamRough  = 0.1    // of its height, that it does not collapse evenly
 	foamGrown  = 0.25   // the same where it came up after the end
 	lateNone   = 10.0   // s by which any sensor may follow, and a pump comes up to its rate
@@ -95,6 +97,24 @@ func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 	}
 	g.err = math.Sqrt(stats.Square(best.err) + stats.Square(rough*best.inches) + d.inflow.variance*(best.time+best.stood/2))
 	return g, best.inches
+}
+
+// stillFoam says that of foam behind a load more than makes its barrels wrong is reckoned and was not seen to sink when it was decided, or
+// that it still sank by a share of as much.
+func stillFoam(ts *tankState, t *Tank, d draw, now float64) []string {
+	confirm, wrong := t.Loads.Confirm.Seconds(), math.Max(1, 0.01*t.volume(d))/t.Table.PerInch(d.closing.level)
+	to := math.Min(math.Min(now, d.next), d.end+confirm)
+	if unseen := d.foam - d.usualInflow*confirm - ts.levels.sink(d.end+settleShort, to, math.Inf(-1)); unseen > wrong {
+		return []string{fmt.Sprintf("foam of %.1f in more than was seen to sink is taken off", unseen)}
+	}
+	was, is := between(ts.levels.recent, to-3*fellEvery, to-2*fellEvery), between(ts.levels.recent, to-fellEvery, to)
+	if len(was) == 0 || len(is) == 0 || to-3*fellEvery <= d.end {
+		return nil
+	}
+	if sinks := stats.Median(values(was)) + 2*fellEvery*d.usualInflow - stats.Median(values(is)); sinks > foamStill*wrong {
+		return []string{fmt.Sprintf("foam still sank by %.1f in within %.0f min when it was decided", sinks, 2*fellEvery/60)}
+	}
+	return nil
 }
 
 // sank says that the level lies lower by half of the foam where that has gone than where it stood: what stands before a hump and behind it
