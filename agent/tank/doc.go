@@ -40,7 +40,8 @@
 // minutes from a gauge says otherwise than it. What is left is calibrated by split conformal prediction: error_factors.go, by
 // kind of sensor, and for the tanks of a group. A test holds it to its word. Review and confidence both
 // follow from the chance of being off by more than the greater of a barrel and one percent: a load of a confidence below 0.75 asks.
-// On simulated sites that the factors have not seen (collectors/sim/sites, every kind, the held-out ones too, seeds 1101 to 1115, 2,749 loads, none of them lost) it covers 96.1 of 100:
+// On simulated sites that the factors have not seen (collectors/sim/sites, every kind, the held-out ones too, seeds 1101 to 1115,
+// 2,749 loads, none of them lost) it covers 96.1 of 100:
 //
 //	sensor                    covered  median    claim, bbl     covered    fed          covered
 //	guided wave                  96 %     0.5    below 0.5         97 %    dumps           94 %

@@ -151,7 +151,7 @@ func (s siteTanks) standsDead(i int, ts *tankState, d *draw, now float64) []stri
 	}
 	var why []string
 	per := t.Table.PerInch(d.closing.level)
-	wrong := math.Max(1, 0.01*t.volume(*d)) / per
+	wrong := wrongBbl(t.volume(*d)) / per
 	say := func(g *gauge, e standing, where, way string) {
 		if e.missed = e.leastRise(&ts.levels, *d, per); e.missed < wrong || e.missed < 2*e.off || !e.again {
 			return
@@ -325,10 +325,12 @@ func readingsDoubt(ts *tankState, t *Tank, d draw, now float64) []string {
 	long := math.Max(atomLong, atomMany*ts.interval.usual)
 	before := between(ts.levels.recent, math.Max(d.start-long, ts.decidedTo), d.start)
 	after := between(ts.levels.recent, d.end, math.Min(d.end+long, d.next))
-	if t.Sensor != "hydrostatic" && (saturated(t.Sensor, before, after, -1) || quieted(t.Sensor, before, after, d.end+settleShort)) { // which feels the oil's weight however high it stands
+	rests := between(after, d.end+settleShort, math.Inf(1))
+	// A pressure sensor feels the oil's weight however high it stands.
+	if t.Sensor != "hydrostatic" && (saturated(t.Sensor, before, after, -1) || quieted(t.Sensor, before, rests)) {
 		why = append(why, fmt.Sprintf("sensor saturated at the opening, %.2f in is the most that it shows", d.opening.level))
 	}
-	if t.Group == "" && (saturated(t.Sensor, after, before, 1) || quieted(t.Sensor, between(after, d.end+settleShort, math.Inf(1)), before, 0)) {
+	if t.Group == "" && (saturated(t.Sensor, after, before, 1) || quieted(t.Sensor, rests, before)) {
 		why = append(why, fmt.Sprintf("sensor saturated at the closing, %.2f in is the least that it shows", d.closing.level))
 	}
 	if left, long := slowStart(ts, d); t.Group == "" && d.late == 0 && left*t.Table.PerInch(d.opening.level) >= slowBbl {
@@ -337,7 +339,7 @@ func readingsDoubt(ts *tankState, t *Tank, d draw, now float64) []string {
 	if step := stepped(ts, d); step != 0 {
 		why = append(why, fmt.Sprintf("sensor re-spanned during the load: it stepped by %+.1f in", step))
 	}
-	wrong := math.Max(1, 0.01*t.volume(d)) / t.Table.PerInch(d.closing.level)
+	wrong := wrongBbl(t.volume(d)) / t.Table.PerInch(d.closing.level)
 	if low := fellOn(ts, t, d, now); low > math.Min(wrong, math.Max(foamShare*wrong, sankFar)) && low > 2*math.Hypot(d.closing.err, t.sensorError()) {
 		why = append(why, fmt.Sprintf("level fell on by %.2f in after the end: foam, or it had not come to rest", low))
 	}

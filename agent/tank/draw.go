@@ -72,6 +72,9 @@ func (t *Tank) volume(d draw) float64 {
 	return a - b
 }
 
+// wrongBbl is by how many barrels a ticket of so many is wrong: more than the greater of one and a hundredth.
+func wrongBbl(bbl float64) float64 { return math.Max(1, 0.01*bbl) }
+
 // pumpRate is the rate of a draw in barrels per minute, inflow included.
 func (t *Tank) pumpRate(d draw) float64 {
 	s := math.Max(d.end-d.start, 1)

@@ -18,7 +18,7 @@ const (
 	bleedMost  = 0.1   // share of the load that it is
 	cameWithin = 3     // readings from one to the last of a rise that no oil makes
 	cameFaster = 2.0   // times the fastest production
-	bleedPump  = 0.75  // share of the pump's rate, from which on it is the pump's
+	bleedPump  = 0.75  // share of the pump's rate, from which on it is the pump's own, which flushes a hose or primes
 	bleedRate  = 0.3   // share of the pump's rate, below which it needs no long pause to be told
 	pipeRate   = 1.75  // bbl/min; slower is a pipeline and not a truck, and has no truck's limit
 )
@@ -182,8 +182,7 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	pause, longest := b.start-a.end, t.Loads.PauseMerge.Seconds()
 	va, vb, most := t.volume(a), t.volume(b), t.Loads.TruckMax
 	slow, seen := t.pumpRate(a) < bleedRate*t.pumpRate(b), a.samples > 0 || t.Sensor != "hydrostatic" // which feels a hatch at once
-	pump := t.pumpRate(a) >= bleedPump*t.pumpRate(b)                                                  // the truck's own, which flushed its hose or primed
-	if seen && !pump && va < bleedBbl && va < bleedMost*vb && (pause > pauseSure || slow && pause > 120) {
+	if own := t.pumpRate(a) >= bleedPump*t.pumpRate(b); seen && !own && va < bleedBbl && va < bleedMost*vb && (pause > pauseSure || slow && pause > 120) {
 		return false
 	}
 	switch {
@@ -217,7 +216,7 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 		a.early, a.earlyBy = va, pause
 	}
 	rose := b.opening.level - a.closing.level - a.usualInflow*pause
-	if rose*t.Table.PerInch(a.closing.level) > math.Max(1, 0.01*(va+vb)) && t.pumpRate(b) < foamRate*t.pumpRate(a) {
+	if rose*t.Table.PerInch(a.closing.level) > wrongBbl(va+vb) && t.pumpRate(b) < foamRate*t.pumpRate(a) {
 		a.doubts = append(a.doubts, fmt.Sprintf("level rose by %.1f in before its last part, and fell slower: foam, or oil that came in", rose))
 	}
 	since := b.inflowAfter * (b.end - a.end)

@@ -22,6 +22,7 @@ const (
 	dipLeast    = 0.25     // in
 	dipSure     = 4.0      // standard errors
 	dipShare    = 0.7      // share of the squares that one step leaves, which a dip leaves at most
+	refillFirst = 300.0    // s of rest in which what comes in at once is seen
 	refillSeen  = 120.0    // s of a rise that tell it from a dip that fades
 	refillRate  = 0.5 / 60 // in/s
 	refillSure  = 4.0      // standard errors
@@ -286,11 +287,9 @@ func (r resting) dips(inflow float64) bool {
 // as usual.
 func (r resting) withoutDip(inflow float64) gauge {
 	b := r.untilRefilled(r.samples[:searchTime(r.samples, r.at+vapourLong)])
-	if first := between(b, b[0].t, b[0].t+levelFar/3); len(first) >= stepFew { // oil that comes in only later is none of it
-		if seen, ok := fit(first); ok {
-			rough := refillSure * r.sigma / (math.Sqrt(float64(len(first))) * math.Max(first[len(first)-1].t-first[0].t, 1) / 3)
-			inflow = stats.Clamp(seen.slope+rough, 0, inflow)
-		}
+	first := between(b, b[0].t, b[0].t+refillFirst)
+	if seen, ok := fit(first); ok && len(first) >= stepFew { // oil that comes in only later is none of it
+		inflow = stats.Clamp(seen.slope+r.roughSlope(len(first), first[len(first)-1].t-first[0].t), 0, inflow)
 	}
 	last := b[len(b)-1]
 	level, at, dip := float64(last.v), last.t, vapourUsual
@@ -313,14 +312,19 @@ func (r resting) withoutDip(inflow float64) gauge {
 	return g
 }
 
+// roughSlope is by how much the noise may bend the slope through so many samples over some seconds, in/s.
+func (r resting) roughSlope(n int, long float64) float64 {
+	return refillSure * r.sigma / (math.Sqrt(float64(max(1, n))) * math.Max(long, 1) / 3)
+}
+
 // untilRefilled are the samples behind a draw until oil comes in beside the well's: the level rises clearly faster than in the minutes
 // before, where a dip's rise ever slows down.
 func (r resting) untilRefilled(b []sample) []sample {
 	for k := stepFew; k < len(b); k++ {
 		before, ok1 := fit(between(b, b[k].t-refillSeen, b[k].t))
 		behind, ok2 := fit(between(b, b[k].t, b[k].t+refillSeen))
-		few := math.Sqrt(math.Max(1, float64(searchTime(b, b[k].t+refillSeen)-k)))
-		if rough := refillSure * r.sigma / (few * refillSeen / 3); ok1 && ok2 && behind.slope-math.Max(before.slope, 0) > refillRate+rough {
+		rough := r.roughSlope(searchTime(b, b[k].t+refillSeen)-k, refillSeen)
+		if ok1 && ok2 && behind.slope-math.Max(before.slope, 0) > refillRate+rough {
 			return b[:k]
 		}
 	}

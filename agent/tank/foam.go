@@ -67,7 +67,7 @@ type foamFit struct {
 // as if it had not stood so high before. What falls evenly may be oil that somebody drained, and stays what it is.
 func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 	per := t.Table.PerInch(d.closing.level)
-	least := foamShare * math.Max(1, 0.01*t.volume(d)) / per
+	least := foamShare * wrongBbl(t.volume(d)) / per
 	if t.Group != "" || t.Sensor == "float" || t.Sensor == "hydrostatic" || d.deadband > 0 || d.late > 0 {
 		return gauge{}, 0
 	}
@@ -102,7 +102,7 @@ func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 // stillFoam says that of foam behind a load more than makes its barrels wrong is reckoned and was not seen to sink when it was decided, or
 // that it still sank by a share of as much.
 func stillFoam(ts *tankState, t *Tank, d draw, now float64) []string {
-	confirm, wrong := t.Loads.Confirm.Seconds(), math.Max(1, 0.01*t.volume(d))/t.Table.PerInch(d.closing.level)
+	confirm, wrong := t.Loads.Confirm.Seconds(), wrongBbl(t.volume(d))/t.Table.PerInch(d.closing.level)
 	to := math.Min(math.Min(now, d.next), d.end+confirm)
 	if unseen := d.foam - d.usualInflow*confirm - ts.levels.sink(d.end+settleShort, to, math.Inf(-1)); unseen > wrong {
 		return []string{fmt.Sprintf("foam of %.1f in more than was seen to sink is taken off", unseen)}

@@ -134,24 +134,17 @@ func (l *levels) within(at, silence float64) (float64, bool) {
 // mostRisen is the most by which the level, read as the middle of three, rose within so many seconds between two times.
 func (l *levels) mostRisen(from, to, long float64) (most float64) {
 	b := between(l.recent, from, to)
-	if len(b) < 3 {
-		return 0
-	}
-	middle := make([]sample, 0, len(b))
+	var lows []sample // the least since each, rising
 	for k := 2; k < len(b); k++ {
-		middle = append(middle, sample{t: b[k-1].t, v: float32(median3(b[k-2 : k+1]))})
-	}
-	first := 0
-	for _, z := range middle {
-		for z.t-middle[first].t > long {
-			first++
+		z := sample{t: b[k-1].t, v: float32(median3(b[k-2 : k+1]))}
+		for len(lows) > 0 && z.t-lows[0].t > long {
+			lows = lows[1:]
 		}
-		for _, a := range middle[first:] {
-			if a.t >= z.t {
-				break
-			}
-			most = math.Max(most, float64(z.v-a.v))
+		for len(lows) > 0 && lows[len(lows)-1].v >= z.v {
+			lows = lows[:len(lows)-1]
 		}
+		lows = append(lows, z)
+		most = math.Max(most, float64(z.v-lows[0].v))
 	}
 	return most
 }

@@ -220,5 +220,5 @@ func (s siteTanks) remarks(t *Tank, ts *tankState, d draw, l Load) (says []strin
 // chanceWrong is the chance of a volume with a standard error to be off by more than the greater of a
 // barrel and a hundredth of it.
 func chanceWrong(bbl, sigma float64) float64 {
-	return math.Erfc(math.Max(1, 0.01*bbl) / (sigma * math.Sqrt2))
+	return math.Erfc(wrongBbl(bbl) / (sigma * math.Sqrt2))
 }

@@ -132,10 +132,9 @@ func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64) {
 	return "", 0
 }
 
-// quieted says that a level stood on one side of a load with next to none of the noise that it has at rest on the other, from a time
-// on: what shows no noise shows no level.
-func quieted(sensor string, b, other []sample, from float64) bool {
-	lively := between(other, from, math.Inf(1))
+// quieted says that a level stood on one side of a load with next to none of the noise that it has at rest on the other: what shows no
+// noise shows no level.
+func quieted(sensor string, b, lively []sample) bool {
 	if sensor == "float" || len(b) < atomMany || len(lively) < atomMany {
 		return false
 	}
