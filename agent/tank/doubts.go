@@ -13,6 +13,7 @@ const (
 	atomFew     = 10         // samples that tell
 	atomMany    = 24.0       // of a sensor that is read seldom
 	atomRough   = 0.5        // a step in standard deviations of the noise of a float that does not stick
+	atomFine    = 2.2        // the same from which on noise seldom moves a reading by two steps
 	atomReturns = 3          // times that they come back to it
 	atomBeyond  = 6.0        // samples that would lie beyond the end of a sensor's range, by how they lie on this side of it
 	seldomRead  = 120.0      // s between readings, one of which may be on its way
@@ -73,11 +74,12 @@ func saturated(sensor string, b, other []sample, side float64) bool {
 		return false
 	}
 	n, wide := float64(len(v)), stepInNoise(other, step)
+	rough := len(other) < atomFew || wide < atomFine       // else what lies far off was another level, and no noise
 	if sensor == "float" && (at < n || wide > atomRough) { // which sticks
 		wide = math.Inf(1)
 	}
 	near := quantile(at / n)
-	if far >= 2 && returns >= atomReturns {
+	if rough && far >= 2 && returns >= atomReturns {
 		wide = math.Min(wide, quantile(1-far/n)-near)
 	}
 	beyond := n * share(math.Min(near, wide/2)-wide)

@@ -74,21 +74,36 @@ func TestSaturatedGaugeAsksForReview(t *testing.T) {
 // A sensor of half inches, whose samples are the means of two readings, shows quarters that it does not have: rounding has one value
 // and a few of the next, and is no noise that is cut off.
 func TestTheMeanOfTwoReadingsIsNoStep(t *testing.T) {
-	rest := func(values string) (b []sample) {
-		for i, x := range strings.Fields(values) {
-			v, err := strconv.ParseFloat(x, 32)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b = append(b, sample{t: 10 * float64(i), v: float32(v), n: 2})
-		}
-		return b
-	}
-	before := rest("9.5 9.5 9.5 9 9.5 9.5 9.5 9.25 9.25 9 9.5 9.5 9.25 9.5 9.5 9.25 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.25 9.5 9.25" + strings.Repeat(" 9.5", 23))
-	after := rest("3 3 3.25 3.25 3.25" + strings.Repeat(" 3.5", 115))
+	before := atRest(t, 2, "9.5 9.5 9.5 9 9.5 9.5 9.5 9.25 9.25 9 9.5 9.5 9.25 9.5 9.5 9.25 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.25 9.5 9.25"+strings.Repeat(" 9.5", 23))
+	after := atRest(t, 2, "3 3 3.25 3.25 3.25"+strings.Repeat(" 3.5", 115))
 	if saturated("float", before, after, -1) {
 		t.Error("a level at rest between two steps of the sensor is called saturated")
 	}
+}
+
+// A dump of the separator lifts a quiet level before a load: where it stood until then is no noise of where it stands.
+func TestALowerLevelIsNoNoise(t *testing.T) {
+	before := atRest(t, 1, strings.Repeat("8 ", 10)+"8.5 "+strings.Repeat("9 9 9 9 8.9 9 ", 5))
+	quiet, rough := atRest(t, 1, strings.Repeat("3 3 3.1 3 3 ", 12)), atRest(t, 1, strings.Repeat("3 3.3 2.8 3.1 2.9 ", 12))
+	if saturated("", before, quiet, -1) {
+		t.Error("a quiet level above a lower one is called saturated")
+	}
+	if !saturated("", before, rough, -1) { // where the noise is seen to be wide, the same rest is the end of what the sensor shows
+		t.Error("a level whose noise is cut off is not called saturated")
+	}
+}
+
+// atRest is samples 10 s apart, each the mean of n readings.
+func atRest(t *testing.T, n uint16, values string) (b []sample) {
+	t.Helper()
+	for i, x := range strings.Fields(values) {
+		v, err := strconv.ParseFloat(x, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = append(b, sample{t: 10 * float64(i), v: float32(v), n: n})
+	}
+	return b
 }
 
 // Foam lifts the reading at the end of a load and collapses a quarter of an hour later: the plateau behind it is the gauge, or the
