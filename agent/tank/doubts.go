@@ -19,7 +19,6 @@ const (
 	seldomRead  = 120.0      // s between readings, one of which may be on its way
 	steadyWell  = 0.7        // share of what the well makes that comes at least
 	sankFar     = 0.6        // in that no oil falls which only cools or comes to rest
-	fellEvery   = 300.0      // s of rest after a load whose middle reading is compared with its closing
 	hatchStill  = 120.0      // s that a level lies still between a hatch and the load
 	hatchLong   = 1500.0     // s from a hatch to the load
 	hatchLeast  = 0.4        // in that a hatch lets the reading fall
@@ -255,27 +254,14 @@ func fellOn(ts *tankState, t *Tank, d draw, now float64) float64 {
 	}
 	to := math.Min(math.Min(now, d.next), d.end+confirm)
 	low := ts.levels.sink(from, to, d.closing.level)
-	if d.foam+d.late == 0 && t.Sensor != "hydrostatic" && t.Group == "" {
-		low = math.Max(low, ts.levels.sink(from, to, math.Inf(-1))) // the closing may have been read off where it had fallen to
+	if low <= t.sensorError() { // its closing is what it fell to
+		from = ts.levels.downTo(from, to, d.closing.level+math.Hypot(d.closing.err, t.sensorError()))
+	}
+	if d.foam+d.late == 0 && t.Sensor != "hydrostatic" && t.Group == "" { // the closing may have been read off where it had fallen to
+		low = math.Max(low, ts.levels.sink(from, to, math.Inf(-1)))
 	}
 	if low <= 2*ts.levels.sink(math.Max(d.start-confirm, ts.decidedTo+settleShort), d.start-restNear, math.Inf(-1)) {
 		return 0
-	}
-	return low
-}
-
-// sink is how far the middle readings of some minutes each went below a level, or where none is given below the first of them
-// and the highest since.
-func (l *levels) sink(from, to, level float64) (low float64) {
-	high := level
-	for at := from; at+fellEvery <= to; at += fellEvery {
-		if b := between(l.recent, at, at+fellEvery); len(b) > 0 {
-			v := stats.Median(values(b))
-			if math.IsInf(level, -1) {
-				high = math.Max(high, v)
-			}
-			low = math.Max(low, high-v)
-		}
 	}
 	return low
 }

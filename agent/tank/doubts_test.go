@@ -253,19 +253,34 @@ func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
 	}
 }
 
-// A level that rises behind a load and sinks again, no lower than it was, sank all the same: whatever sank may have been there at the end.
+// A level that fell on or back to where its closing is read is closed, and asks for nothing; one that lay there, rose and sank again
+// did not come to rest.
 func TestALevelThatSinksBehindALoadAsksForAPerson(t *testing.T) {
-	r := newRig(t, aWell)
-	r.site.tanks[0].Sensor = "float"
-	r.sensor = func(_ int, s, v float64) (float64, bool) {
-		since := s - aLoad.End()
-		return v + 1.8*stats.Clamp((since-100)/30, 0, 1) - 1.8*stats.Clamp((since-600)/600, 0, 1), true
+	shutIn := tanktest.Well{Level0: 180, Moves: []tanktest.Move{aLoad}}
+	for name, c := range map[string]struct {
+		off  func(since float64) float64 // in, above the oil, s since the end of the load
+		says string
+	}{
+		"falls on to its closing": {func(since float64) float64 { return 1.8 * stats.Clamp(1-since/700, 0, 1) }, ""},
+		"rises and sinks": {func(since float64) float64 {
+			return 1.8 * (stats.Clamp((since-900)/300, 0, 1) - stats.Clamp((since-1400)/600, 0, 1))
+		}, "level fell on by"},
+		"jumps up and sinks back": {func(since float64) float64 {
+			return 1.8 * (stats.Clamp((since-100)/30, 0, 1) - stats.Clamp((since-600)/600, 0, 1))
+		}, ""},
+	} {
+		r := newRig(t, shutIn)
+		r.site.tanks[0].Sensor = "float"
+		r.sensor = func(_ int, s, v float64) (float64, bool) { return v + c.off(s-aLoad.End()), true }
+		r.run(0, 8*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%s: loads %+v", name, r.loads)
+		}
+		if l := r.loads[0]; math.Abs(l.Close-shutIn.Level(aLoad.End())) > 0.2 {
+			t.Errorf("%s: closing %.2f in, want %.2f", name, l.Close, shutIn.Level(aLoad.End()))
+		}
+		t.Run(name, func(t *testing.T) { asksFor(t, r.loads[0], c.says) })
 	}
-	r.run(0, 8*tanktest.Hour)
-	if len(r.loads) != 1 {
-		t.Fatalf("loads %+v", r.loads)
-	}
-	asksFor(t, r.loads[0], "level fell on by")
 }
 
 // A fall that readings show on its way for minutes is oil that went, also where it went faster than a pump is believed to be: a ticket

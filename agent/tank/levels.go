@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"iter"
 	"math"
 
 	"gauger/agent/tank/stats"
@@ -10,6 +11,7 @@ const (
 	recentMost   = 2500       // samples of 16 bytes
 	fineFor      = 2.5 * 3600 // s for which every sample is kept
 	coarseEvery  = 60.0       // s between samples that are older
+	fellEvery    = 300.0      // s whose middle reading is compared with that of others
 	keepFor      = 9 * 3600   // s after which a sample is dropped
 	historyEvery = 600.0      // s
 	historyMost  = 160        // points
@@ -147,4 +149,38 @@ func (l *levels) mostRisen(from, to, long float64) (most float64) {
 		most = math.Max(most, float64(z.v-lows[0].v))
 	}
 	return most
+}
+
+// sink is how far the middle readings of some minutes each went below a level, or where none is given below the first of them
+// and the highest since.
+func (l *levels) sink(from, to, level float64) (low float64) {
+	high := level
+	for _, v := range l.middles(from, to) {
+		if math.IsInf(level, -1) {
+			high = math.Max(high, v)
+		}
+		low = math.Max(low, high-v)
+	}
+	return low
+}
+
+// downTo is when the middle readings of some minutes were first no higher than a level; from where they never were.
+func (l *levels) downTo(from, to, level float64) float64 {
+	for at, v := range l.middles(from, to) {
+		if v <= level {
+			return at
+		}
+	}
+	return from
+}
+
+// middles are the middle readings of every few minutes, each after the time at which these begin.
+func (l *levels) middles(from, to float64) iter.Seq2[float64, float64] {
+	return func(yield func(at, v float64) bool) {
+		for at := from; at+fellEvery <= to; at += fellEvery {
+			if b := between(l.recent, at, at+fellEvery); len(b) > 0 && !yield(at, stats.Median(values(b))) {
+				return
+			}
+		}
+	}
 }
