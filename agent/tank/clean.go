@@ -83,6 +83,9 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 	}
 	p.last = at
 	ts.pending = p
+	if p.count >= stepFew && ts.bin.n == 1 && len(ts.levels.recent) == 0 && x >= endMargin && x <= float64(t.Height)-endMargin {
+		return firstAstray
+	}
 	return ts.pendingIsTrue(t)
 }
 

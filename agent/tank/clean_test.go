@@ -156,3 +156,25 @@ func TestAStepAfterHoursIsNoStuckSensor(t *testing.T) {
 	r.matches(0, 0)
 	r.only("transfer")
 }
+
+// A box may start on an echo: where the readings behind the very first one agree, and none of them could have come from it so soon,
+// nothing left the tank.
+func TestTheFirstReadingOfAllMayBeAnEcho(t *testing.T) {
+	for _, off := range []float64{20, -20} {
+		r := newRig(t, aWell)
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			switch s {
+			case 0:
+				v += off
+			case 160:
+				v = 0
+			}
+			return v, true
+		}
+		r.run(0, 7*tanktest.Hour)
+		r.matches(0.1, 40, labelOf(aWell, aLoad, aLoad))
+		if len(r.events) > 0 {
+			t.Errorf("%+.0f in: events %+v", off, r.events)
+		}
+	}
+}

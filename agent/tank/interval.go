@@ -201,7 +201,8 @@ type acceptance uint8
 const (
 	refused acceptance = iota
 	accepted
-	resumed   // what is pending is the level, since it first came
-	respanned // the sensor was re-spanned: nothing before it compares
-	unfrozen  // the value had been frozen: the time since then is a gap
+	resumed     // what is pending is the level, since it first came
+	respanned   // the sensor was re-spanned: nothing before it compares
+	firstAstray // what is pending is the level, and the only reading before it, the first of all, was none
+	unfrozen    // the value had been frozen: the time since then is a gap
 )

@@ -116,6 +116,10 @@ func (u *update) cleanReading(i int, ts *tankState, now, x float64) {
 		ts.pending = pending{}
 		u.believe(i, ts, first.t, first.v, shown)
 		u.believe(i, ts, now, x, heldValue{})
+	case firstAstray:
+		ts.faults.spikes.add(ts.last.t, ts.last.v)
+		ts.beginAt(ts.pending.first.t, ts.pending.first.v)
+		u.believe(i, ts, now, x, heldValue{})
 	case respanned:
 		if !u.cameBack(i, ts, now, x) {
 			u.respan(i, ts, now, x)
