@@ -308,7 +308,7 @@ func (r resting) withoutDip(inflow float64) gauge {
 	if g.away > restFar {
 		g.carried = g.away
 	}
-	g.err = math.Sqrt(ll + r.inflow.variance*math.Max(g.away, edgeUnsure))
+	g.err = math.Sqrt(ll + r.inflow.straysOver(math.Max(g.away, edgeUnsure)))
 	return g
 }
 

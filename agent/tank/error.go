@@ -81,7 +81,7 @@ func (l *levels) witness(per float64, gauge line, from, to float64) float64 {
 	}
 	first, last := b[:(len(b)+1)/2], b[len(b)/2:]
 	rose := stats.Median(values(last)) - stats.Median(values(first))
-	if rose*per > fillRate/60*(last[0].t-first[0].t) && rose > 0 {
+	if rose*per > fillSlow/60*(last[0].t-first[0].t) && rose > 0 {
 		return 0
 	}
 	return stats.Median(values(b)) - gauge.at((b[0].t+b[len(b)-1].t)/2)

@@ -13,6 +13,8 @@ const (
 	inflowShort   = 3600.0
 	inflowMost    = 0.01  // in/s; 0.6 in/min
 	fillRate      = 2.5   // bbl/min; a faster rise is not production
+	fillSlow      = 1.2   // bbl/min; nor is one that is faster than this,
+	fillMany      = 4.0   // and so many times as fast as usual
 	fullWithin    = 18.0  // in below the top of the shell at which a well is shut in
 	resumeFirst   = 180.0 // s after a draw before what flows in again is measured
 	resumeDipped  = 600.0 // the same for a sensor that the truck's vacuum dips
@@ -24,6 +26,7 @@ const (
 	slopeChance   = 2.0   // standard errors by which chance makes two slopes differ
 	slopeSure     = 3.5   // the same by which it does not
 	DumpBbl       = 0.7   // barrels that a separator dumps at once, until the tank itself has shown
+	dumpRare      = 0.05  // dumps in some time that are few
 	dumpPrior     = 4.0   // steps of the history that this assumption is worth
 	rateVaries    = 0.06  // share by which a well's rate changes within hours
 	stretchSteps  = 12    // steps of a stretch whose straying is measured
@@ -68,6 +71,16 @@ func (p production) mayRise(long float64) float64 {
 	return math.Max(p.usual*long, 2*(p.err*long+math.Sqrt(p.variance*long)))
 }
 
+// straysOver is the variance, in in², of what flows in over some seconds. Where less than dumpRare dumps of a separator are to be
+// expected in them it is by so much the less: the error that 19 of 20 are within leaves out what comes so seldom.
+func (p production) straysOver(seconds float64) float64 {
+	v := p.variance * seconds
+	if p.usual <= 0 {
+		return v
+	}
+	return math.Min(v, stats.Square(p.usual*seconds)/dumpRare) // v times the dumps, their size being variance over rate
+}
+
 func (l *levels) levelBefore(at float64) (float64, bool) {
 	k := searchTime(l.history, at)
 	if k == 0 {
@@ -85,12 +98,25 @@ func (l *levels) restStep(i int, per float64) (dv, dt float64, ok bool) {
 	return float64(l.history[i].v - l.history[i-1].v), l.history[i].t - l.history[i-1].t, true
 }
 
-// pumpedIn says that the step to point i is faster than production.
+// pumpedIn says that the step to point i is faster than production: than any well's, or than is usual here.
 func (l *levels) pumpedIn(i int, per float64) bool {
-	if i < 1 || i >= len(l.history) || l.history[i].flags == unlinked {
-		return false
+	rate := l.stepRate(i, per)
+	if rate > fillRate || rate <= fillSlow {
+		return rate > fillRate
 	}
-	return math.Abs(float64(l.history[i].v-l.history[i-1].v))*per > fillRate*(l.history[i].t-l.history[i-1].t)/60
+	rates := make([]float64, len(l.history))
+	for i := range rates {
+		rates[i] = l.stepRate(i, per)
+	}
+	return rate > fillMany*stats.Median(rates)
+}
+
+// stepRate is how fast the level moved in the step to point i, barrels a minute up or down; 0 where it is not known.
+func (l *levels) stepRate(i int, per float64) float64 {
+	if i < 1 || i >= len(l.history) || l.history[i].flags == unlinked {
+		return 0
+	}
+	return math.Abs(float64(l.history[i].v-l.history[i-1].v)) * per / (l.history[i].t - l.history[i-1].t) * 60
 }
 
 // meanSlope is the mean slope of the history at rest in the time before at, as far as the level

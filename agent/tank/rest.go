@@ -69,7 +69,7 @@ func (r resting) estimate(slope float64) gauge {
 		return r.byException(slope)
 	case math.Abs(away) <= restFar:
 		g := r.near(slope)
-		g.err = math.Sqrt(stats.Square(g.err) + r.inflow.variance*math.Max(g.away, edgeUnsure))
+		g.err = math.Sqrt(stats.Square(g.err) + r.inflow.straysOver(math.Max(g.away, edgeUnsure)))
 		return g
 	}
 	r.at = r.nearest(0).t
