@@ -91,8 +91,11 @@ func (ts *tankState) decidable(t *Tank, speed float64, d draw, now float64, foll
 		return true
 	}
 	usual := math.Max(ts.interval.usual, t.Every.Seconds()*speed)
-	rest := len(ts.levels.recent) - searchTime(ts.levels.recent, d.end)
-	if !followed && d.leaptAt > now && !ts.stopped(d) || rest < 3 && now-ts.last.t < 2*usual+300 {
+	rest, enough := len(ts.levels.recent)-searchTime(ts.levels.recent, d.end), restFew
+	if usual > wait {
+		enough-- // of readings that are so far apart two take hours
+	}
+	if !followed && d.leaptAt > now && !ts.stopped(d) || rest < enough && now-ts.last.t < 2*usual+300 {
 		return false // the readings stopped while it fell: they will tell
 	}
 	if d.closing.away > t.Loads.GapMin.Seconds() && ts.interval.usual < 120 && now-d.end-d.closing.away < afterGap {

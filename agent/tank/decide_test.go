@@ -324,3 +324,14 @@ func TestSmallDrawBeforeTheTruckHoldsNothingBack(t *testing.T) {
 		t.Errorf("came out %.0f min after the end, want at most 50", wait/60)
 	}
 }
+
+// A gateway that reports where the line bends tells of a load in a few readings, and then nothing for hours: the second reading behind
+// it decides.
+func TestSeldomReadingsDecideALoad(t *testing.T) {
+	told := map[float64]bool{0: true, 7200: true, aLoad.From: true, aLoad.From + 900: true, aLoad.End() - 10: true, aLoad.End() + 7200: true, aLoad.End() + 14400: true}
+	r := newRig(t, aWell)
+	r.ticks = true
+	r.sensor = func(_ int, s, v float64) (float64, bool) { return v, told[s] }
+	r.run(0, aLoad.End()+15000)
+	r.matches(2, 60, labelOf(aWell, aLoad, aLoad))
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"gauger/agent/clock"
 	"gauger/agent/control"
 	"gauger/agent/ledger"
+	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/collectors/sim"
 	"gauger/config"
@@ -29,6 +31,7 @@ type trial struct {
 	booked []ledger.TicketRecord // every ticket, with its load; those that were not final at the end are held
 	sent   []json.RawMessage     // the tickets as they would have left
 	events []json.RawMessage
+	going  []tank.Verdict // loads that were not decided at the end
 }
 
 type backtestOptions struct {
@@ -147,6 +150,10 @@ func (t *trial) collectResults(siteLedger *ledger.Ledger, box *outbox.Box) (err 
 	}
 	if t.sent, err = bodies(box, ledger.Tickets); err != nil {
 		return err
+	}
+	for i, f := range siteLedger.Faces(nil, t.watch.last) {
+		least := t.cfg.Tanks[i].Loads.MinLoad
+		t.going = append(t.going, slices.DeleteFunc(f.Going, func(v tank.Verdict) bool { return v.Bbl < least })...)
 	}
 	t.events, err = bodies(box, ledger.Events)
 	return err
@@ -293,9 +300,16 @@ func printBacktest(c *call, t *trial) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
+	for _, v := range t.going {
+		fmt.Fprintf(c.out, "\n%s fell from %.2f to %.2f in, %s to %s, by %.1f bbl. The readings end before that is decided:\n%s, which would be until %s.\n",
+			v.Tank, v.Open, v.Close, timeText(v.Start, h.zone()), v.End.In(h.zone()).Format("15:04"), v.Bbl, v.Why, v.Until.In(h.zone()).Format("15:04"))
+	}
 	last := fmt.Sprintf("%s, %s", countText(len(t.sent), "ticket"), countText(len(t.events), "event"))
 	if doubtful > 0 {
 		last += fmt.Sprintf("; %s for a person to look at", countText(doubtful, "load"))
+	}
+	if n := len(t.going); n > 0 {
+		last += fmt.Sprintf("; %s not decided by the end of the readings", countText(n, "load"))
 	}
 	if held > 0 {
 		last += fmt.Sprintf("; %s not sent by the end of the readings", countText(held, "load"))

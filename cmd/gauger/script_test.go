@@ -205,19 +205,19 @@ func swapCmd(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(text, old, new, 1)), 0o600))
 }
 
-// loadCmd writes a recording of one load: load FILE POINT [gap]. The tank stands at 200 in for three hours, is hauled
+// loadCmd writes a recording of one load: load FILE POINT [gap|cut]. The tank stands at 200 in for three hours, is hauled
 // down to 80 in within 40 minutes, and stands for another three. A reading comes every ten seconds; with gap, none comes
-// while it is hauled.
+// while it is hauled, and with cut none later than a quarter of an hour behind it.
 func loadCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: load FILE POINT [gap]")
+		ts.Fatalf("usage: load FILE POINT [gap|cut]")
 	}
 	begin := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	var b bytes.Buffer
 	fmt.Fprintln(&b, "ts,mono_s,boot,point,value,quality")
 	for i := range 6*60*6 + 40*6 {
 		minutes := float64(i) / 6
-		if len(args) > 2 && minutes > 178 && minutes < 222 {
+		if len(args) > 2 && (args[2] == "gap" && minutes > 178 && minutes < 222 || args[2] == "cut" && minutes > 235) {
 			continue
 		}
 		level := 200 - 3*min(max(minutes-180, 0), 40)
