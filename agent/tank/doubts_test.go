@@ -223,6 +223,10 @@ func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
 		moves []tanktest.Move
 		off   func(s float64) float64
 	}{
+		"in, where no pump draws": {[]tanktest.Move{aLoad}, func(s float64) float64 {
+			return 0.2 - tanktest.Well{Level0: 180, Inflow: 30, Moves: []tanktest.Move{aLoad}}.Level(aLoad.End())
+		}},
+		"came back, from 3 min after it": {[]tanktest.Move{aLoad, {From: aLoad.End() + 120, Bbl: -30, Rate: 8}}, nil},
 		"bbl left 4 min before the rest": {[]tanktest.Move{bleed, aLoad}, nil},
 		"bbl left 7 min before the rest": {[]tanktest.Move{flush, aLoad}, nil},
 		"in came back":                   {[]tanktest.Move{aLoad, back}, nil},

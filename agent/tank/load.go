@@ -170,6 +170,7 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	_, low := t.Table.Extrapolated(l.Close)
 	_, high := t.Table.Extrapolated(l.Open)
 	say(low || high, 0.5, "outside table")
+	say(l.Close < endMargin && !low, 0.5, "closing at %.2f in, where no pump draws: a sensor that was lifted out, or has no power", l.Close)
 	say(wrong > reviewChance, 1, "volume uncertain by %.1f bbl", l.ErrorBbl)
 	say(more && l.GaugeBbl > moreThanOne*t.Loads.TruckMax && t.pumpRate(d) >= pipeRate && d.samples > 0, 1, "%.0f bbl at once, where a truck holds %g: maybe %d loads", l.GaugeBbl, t.Loads.TruckMax, trucks)
 	return stats.Round(c, 2), why

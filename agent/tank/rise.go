@@ -160,7 +160,15 @@ func (r returned) rolled(d draw, removed float64) bool {
 	return (r.seen >= rolledSeen || d.samples == 0) && r.inches >= rolledShare*fall && 0.8*r.inches*(d.end-d.start) >= rolledRate*fall*(r.last-r.first)
 }
 
+// atOnce says that a load's worth came back minutes after a draw, and faster than any well makes it: a sensor that somebody lifts and
+// lets in again shows that, or a truck that unloads.
+func (r returned) atOnce(t *Tank, d draw) bool {
+	bbl := r.inches * t.Table.PerInch(d.closing.level)
+	return bbl >= t.Loads.MinLoad && r.first < d.end+backSoon && 0.8*bbl > cameFaster*fillRate/60*(r.last-r.first)
+}
+
 const (
+	backSoon    = 600.  // s
 	rolledShare = 0.92  // of a fall that comes back where oil is rolled; the rest is the inflow's uncertainty
 	rolledRate  = 0.6   // of the rate of the fall
 	rolledSeen  = 2     // nodes that show it on its way
