@@ -98,6 +98,8 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 			return
 		}
 		d.doubts = append(d.doubts, said)
+	} else if inches, after := ts.roseOnce(&u.site.tanks[i], d, now); inches > 0 && u.othersLost(i, d.end, after) < explainedShare*inches*u.site.tanks[i].Table.PerInch(d.closing.level) {
+		d.doubts = append(d.doubts, fmt.Sprintf("level rose by %.1f in within %s after it, as the well never did: the truck gave oil back, or something else came in", inches, spanText(after-d.end)))
 	}
 	switch t := &u.site.tanks[i]; {
 	case t.Group != "":

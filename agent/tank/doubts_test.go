@@ -226,6 +226,7 @@ func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
 		"in, where no pump draws": {[]tanktest.Move{aLoad}, func(s float64) float64 {
 			return 0.2 - tanktest.Well{Level0: 180, Inflow: 30, Moves: []tanktest.Move{aLoad}}.Level(aLoad.End())
 		}},
+		"the truck gave oil back":        {[]tanktest.Move{aLoad, {From: aLoad.End() + 240, Bbl: -8, Rate: 2}}, nil},
 		"came back, from 3 min after it": {[]tanktest.Move{aLoad, {From: aLoad.End() + 120, Bbl: -30, Rate: 8}}, nil},
 		"bbl left 4 min before the rest": {[]tanktest.Move{bleed, aLoad}, nil},
 		"bbl left 7 min before the rest": {[]tanktest.Move{flush, aLoad}, nil},
@@ -257,8 +258,8 @@ func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
 	}
 }
 
-// A level that fell on or back to where its closing is read is closed, and asks for nothing; one that lay there, rose and sank again
-// did not come to rest.
+// A level that fell on to where its closing is read is closed, and asks for nothing; one that lay there, rose and sank again did not
+// come to rest, and one that rose at once may have been lifted by oil.
 func TestALevelThatSinksBehindALoadAsksForAPerson(t *testing.T) {
 	shutIn := tanktest.Well{Level0: 180, Moves: []tanktest.Move{aLoad}}
 	for name, c := range map[string]struct {
@@ -271,7 +272,7 @@ func TestALevelThatSinksBehindALoadAsksForAPerson(t *testing.T) {
 		}, "level fell on by"},
 		"jumps up and sinks back": {func(since float64) float64 {
 			return 1.8 * (stats.Clamp((since-100)/30, 0, 1) - stats.Clamp((since-600)/600, 0, 1))
-		}, ""},
+		}, "as the well never did"},
 	} {
 		r := newRig(t, shutIn)
 		r.site.tanks[0].Sensor = "float"

@@ -167,8 +167,35 @@ func (r returned) atOnce(t *Tank, d draw) bool {
 	return bbl >= t.Loads.MinLoad && r.first < d.end+backSoon && 0.8*bbl > cameFaster*fillRate/60*(r.last-r.first)
 }
 
+// roseOnce is by how many inches beyond its inflow the level rose within some minutes after a draw, by more than makes a ticket wrong and
+// than it rose in as long a time otherwise, and until when; 0 where it did not. What it did behind another draw says
+// nothing, nor what a pressure sensor feels when a hatch is shut.
+func (ts *tankState) roseOnce(t *Tank, d draw, now float64) (inches, until float64) {
+	until = math.Min(math.Min(now, d.leaptAt), math.Min(d.next, d.end+backSoon))
+	per := t.Table.PerInch(d.closing.level)
+	rose := ts.levels.mostRisen(d.end+settleShort, until, ranLong) - d.usualInflow*ranLong
+	high, ok := ts.levels.about(until)
+	if t.Group != "" || !ok || rose*per < wrongBbl(t.volume(d)) || t.Sensor == "hydrostatic" && rose < hatchUsual || high-d.closing.level < rose/2 {
+		return 0, until
+	}
+	before := ts.levels.mostRisen(math.Max(ts.decidedTo+2*backSoon, d.start-fineFor), d.start, ranLong)
+	drew := math.Inf(-1)
+	for k, h := range ts.levels.history[:searchTime(ts.levels.history, d.start)] {
+		if h.flags == unlinked {
+			drew = h.t
+		} else if dv, _, ok := ts.levels.restStep(k, per); ok && h.t > drew+2*backSoon {
+			before = math.Max(before, dv)
+		}
+	}
+	if rose < onceTimes*before {
+		return 0, until
+	}
+	return rose, until
+}
+
 const (
-	backSoon    = 600.  // s
+	onceTimes   = 2.0   // times the most that the level rose in as long a time before
+	backSoon    = 900.  // s
 	rolledShare = 0.92  // of a fall that comes back where oil is rolled; the rest is the inflow's uncertainty
 	rolledRate  = 0.6   // of the rate of the fall
 	rolledSeen  = 2     // nodes that show it on its way
