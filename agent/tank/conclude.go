@@ -7,9 +7,10 @@ import (
 )
 
 const (
-	afterGap    = 2400.0 // s after a gap that hid the end of a draw
-	frozenLeast = 900.0  // s that a value has stood after a draw for it to be frozen
-	unrestMost  = 6.0    // confirmations that a sensor in somebody's hands is waited for
+	afterGap    = 2400.0     // s after a gap that hid the end of a draw
+	frozenLeast = 900.0      // s that a value has stood after a draw for it to be frozen
+	stillMost   = 4 * 3600.0 // s that a value which stands still behind a draw is waited for
+	unrestMost  = 6.0        // confirmations that a sensor in somebody's hands is waited for
 )
 
 // conclude decides what has waited long enough by now.
@@ -140,7 +141,12 @@ func (ts *tankState) cameAndWent(d draw) bool {
 // frozenAtEnd says that the value stands still since the end of a draw as this sensor never does, so that the end may be the sensor's
 // and not the truck's; it is waited for.
 func (ts *tankState) frozenAtEnd(t *Tank, d draw, now float64) bool {
-	return ts.standsSince(d) && now-ts.heldSince < t.Loads.Stuck.Seconds()
+	return ts.standsSince(d) && now < ts.heldUntil(t)
+}
+
+// heldUntil is until when a value that stands still is given time to move.
+func (ts *tankState) heldUntil(t *Tank) float64 {
+	return ts.heldSince + math.Min(t.Loads.Stuck.Seconds(), stillMost)
 }
 
 // standsSince says that the value stands since the end of a draw and does not move as this sensor's do. Where it stood as still before the

@@ -49,7 +49,7 @@ func TestSaturatedGaugeAsksForReview(t *testing.T) {
 	stands.sensor = func(i int, s, v float64) (float64, bool) { return inHundredths(math.Max(noisy(i, s, v), end+25)) }
 	stands.run(0, 12*tanktest.Hour)
 	asksFor(t, stands.loads[0], "saturated at the closing")
-	asksFor(t, stands.loads[0], "value stood still at its closing for 6")
+	asksFor(t, stands.loads[0], "value stood still at its closing for 4")
 	free := aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) { return inHundredths(math.Max(noisy(i, s, v), end+8)) }, 60).loads[0]
 	asksFor(t, free, "value stood still at its closing for 3") // half an hour until the well lifts the level above it
 

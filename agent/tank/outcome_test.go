@@ -162,3 +162,24 @@ func TestSlowMovementsHaveTheirVerdicts(t *testing.T) {
 		t.Errorf("%+v", r.verdicts)
 	}
 }
+
+// A value that stands still behind a load is given some hours to move, which is said, and then is the closing of a load for a person.
+func TestAValueThatStandsBehindALoadIsWaitedFor(t *testing.T) {
+	r := newRig(t, aWell)
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if s > aLoad.End() {
+			v = aWell.Level(aLoad.End())
+		}
+		return v, true
+	}
+	r.run(0, aLoad.End()+2*tanktest.Hour)
+	w := r.site.Waiting(r.st, 0)
+	if len(w) != 1 || !strings.Contains(w[0].Why, "the value stands still since") || math.Abs(w[0].Until.Sub(r.at(aLoad.End())).Hours()-4) > 0.1 || len(r.loads) > 0 {
+		t.Fatalf("waiting %+v, loads %+v", w, r.loads)
+	}
+	r.run(aLoad.End()+2*tanktest.Hour, aLoad.End()+5*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].Close-aWell.Level(aLoad.End())) > 0.2 {
+		t.Fatalf("loads %+v", r.loads)
+	}
+	asksFor(t, r.loads[0], "value stood still at its closing for 4")
+}

@@ -108,10 +108,14 @@ func (s Site) Waiting(st State, tank int) []Verdict {
 		if w.Bbl < verdictLeast {
 			continue
 		}
-		if !ts.stopped(d) {
+		until := d.end + t.Loads.Confirm.Seconds()
+		switch now := st.now * s.speed; {
+		case !ts.stopped(d):
 			w.Why = "the level was not seen to stop falling"
+		case now > until && ts.frozenAtEnd(t, d, now):
+			w.Why, until = "the value stands still since, as this sensor's never do, and is given time to move", ts.heldUntil(t)
 		}
-		w.Until = ts.clock.wall((d.end + t.Loads.Confirm.Seconds()) / s.speed)
+		w.Until = ts.clock.wall(until / s.speed)
 		out = append(out, w)
 	}
 	return out

@@ -120,7 +120,7 @@ func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64) {
 	free := ts.faults.unfrozeAt
 	before := between(ts.levels.recent, d.start-undoneLong, math.Nextafter(free, 0))
 	switch after := between(ts.levels.recent, d.end+120, d.next); {
-	case ts.standsSince(d) && ts.last.t-ts.heldSince >= t.Loads.Stuck.Seconds():
+	case ts.standsSince(d) && ts.last.t >= ts.heldUntil(t):
 		return "closing", ts.last.t - d.end
 	case free > d.end+hungLeast && free < d.next && firstTime(after, free) >= free:
 		return "closing", free - d.end
