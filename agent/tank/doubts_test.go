@@ -226,11 +226,13 @@ func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
 		"in, where no pump draws": {[]tanktest.Move{aLoad}, func(s float64) float64 {
 			return 0.2 - tanktest.Well{Level0: 180, Inflow: 30, Moves: []tanktest.Move{aLoad}}.Level(aLoad.End())
 		}},
-		"the truck gave oil back":        {[]tanktest.Move{aLoad, {From: aLoad.End() + 240, Bbl: -8, Rate: 2}}, nil},
-		"came back, from 3 min after it": {[]tanktest.Move{aLoad, {From: aLoad.End() + 120, Bbl: -30, Rate: 8}}, nil},
-		"bbl left 4 min before the rest": {[]tanktest.Move{bleed, aLoad}, nil},
-		"bbl left 7 min before the rest": {[]tanktest.Move{flush, aLoad}, nil},
-		"in came back":                   {[]tanktest.Move{aLoad, back}, nil},
+		"left 9 min before the rest: a bleed": {[]tanktest.Move{{From: aLoad.From - 500 - 900, Bbl: 22, Rate: 1.5}, aLoad}, nil},
+		"water, or another truck":             {[]tanktest.Move{aLoad, {From: aLoad.End() + 400, Bbl: 22, Rate: 3}}, nil},
+		"the truck gave oil back":             {[]tanktest.Move{aLoad, {From: aLoad.End() + 240, Bbl: -8, Rate: 2}}, nil},
+		"came back, from 3 min after it":      {[]tanktest.Move{aLoad, {From: aLoad.End() + 120, Bbl: -30, Rate: 8}}, nil},
+		"bbl left 4 min before the rest":      {[]tanktest.Move{bleed, aLoad}, nil},
+		"bbl left 7 min before the rest":      {[]tanktest.Move{flush, aLoad}, nil},
+		"in came back":                        {[]tanktest.Move{aLoad, back}, nil},
 		"foam, or oil that came in": {[]tanktest.Move{aLoad}, func(s float64) float64 {
 			since := s - aLoad.End()
 			return 4 * stats.Clamp(since/180, 0, 1) * math.Exp(-math.Max(0, since-500)/300)
@@ -346,6 +348,20 @@ func TestAReadingThatStandsAtItsEndAsksForAPerson(t *testing.T) {
 			if asksFor(t, r.loads[1], c.says); c.says != "" && math.Abs(r.loads[1].RemovedBbl-w.Moves[1].Bbl) > r.loads[1].ErrorBbl {
 				t.Errorf("%s, every %g s: %.1f bbl of %g, give or take %.1f", name, every, r.loads[1].RemovedBbl, w.Moves[1].Bbl, r.loads[1].ErrorBbl)
 			}
+		}
+	}
+}
+
+// What went behind a load faster than any pump draws is counted with it, and asks.
+func TestALastPartThatWentAtOnceAsks(t *testing.T) {
+	r := newRig(t, aWell)
+	r.run(0, tanktest.Hour)
+	a := draw{start: 3600, end: 5400, opening: gauge{level: 170}, closing: gauge{level: 70}, samples: 60, parts: 1}
+	for asks, took := range map[bool]float64{true: 30, false: 300} {
+		b := draw{start: 6000, end: 6000 + took, opening: gauge{level: 70}, closing: gauge{level: 60}, samples: 1, parts: 1}
+		d := r.st.tanks[0].joinedDraw(&r.site.tanks[0], a, b)
+		if said := strings.Contains(strings.Join(d.doubts, ", "), "left at once, faster than max_rate"); said != asks || d.closing.level != 60 {
+			t.Errorf("10 in within %.0f s: closing %.1f in, doubts %q", took, d.closing.level, d.doubts)
 		}
 	}
 }

@@ -12,6 +12,8 @@ const (
 	pauseLate  = 1.25  // times the longest pause, after which what a truck still holds is its own
 	partBbl    = 3.0   // a smaller part some minutes apart is no part of a load
 	early      = 0.08  // share of a load, of which a first part minutes before the rest is perhaps no part: a bleed, or a hatch that was opened
+	otherPart  = 0.2   // share of a load, of which a part minutes from the rest that another pump drew is perhaps no part
+	otherRate  = 1.45  // times the other's rate, from which on it is another pump's
 	lastPart   = 0.25  // share of a load, of which a last part minutes behind the rest is perhaps foam that collapsed
 	foamRate   = 0.5   // of the pump's rate; what falls no faster, after the level has risen, is perhaps foam
 	bleedBbl   = 8.0   // before a load, some minutes apart: a thief or a drain takes as much
@@ -212,8 +214,15 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 // leaves is the closing.
 func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 	va, vb, pause := t.volume(a), t.volume(b), b.start-a.end
-	if a.parts == 1 && va < early*(va+vb) && pause > pauseSure/2 {
+	ratio := t.pumpRate(a) / t.pumpRate(b)
+	other := pause > pauseSure && math.Min(va, vb) < otherPart*(va+vb) && math.Max(ratio, 1/ratio) > otherRate && a.samples > 0 && b.samples > 0
+	if a.parts == 1 && pause > pauseSure/2 && (va < early*(va+vb) || other && va < vb) {
 		a.early, a.earlyBy = va, pause
+	}
+	if pause > pauseSure && t.pumpRate(b) > t.Loads.MaxRate && vb > wrongBbl(va+vb) {
+		a.doubts = append(a.doubts, fmt.Sprintf("its last %.1f bbl, after %.0f min, left at once, faster than max_rate: an opened hatch, a tape, or work on the sensor", vb, pause/60))
+	} else if other && vb < va && vb >= early*(va+vb) {
+		a.doubts = append(a.doubts, fmt.Sprintf("its last %.1f bbl, after %.0f min, left at %.1f bbl a minute, and the others at %.1f: water, or another truck", vb, pause/60, t.pumpRate(b), t.pumpRate(a)))
 	}
 	rose := b.opening.level - a.closing.level - a.usualInflow*pause
 	if rose*t.Table.PerInch(a.closing.level) > wrongBbl(va+vb) && t.pumpRate(b) < foamRate*t.pumpRate(a) {
