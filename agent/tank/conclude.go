@@ -33,7 +33,7 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 	ts.judgeAt = now + 60
 	for k, d := range draws {
 		d.next = math.Min(d.leaptAt, t.nextLoad(draws[k+1:]))
-		if !all && !ts.decidable(t, u.site.speed, d, now, k+1 < len(draws)) {
+		if !all && !u.decidable(i, ts, d, now, k+1 < len(draws)) {
 			if !waits {
 				ts.judgeAt = math.Max(ts.judgeAt, d.end+confirm)
 			}
@@ -80,7 +80,8 @@ func dropUntil(b []float64, t float64) []float64 {
 
 // decidable says that a draw is over and its confirmation has passed. One that another followed
 // is over, however little of its end was seen.
-func (ts *tankState) decidable(t *Tank, speed float64, d draw, now float64, followed bool) bool {
+func (u *update) decidable(i int, ts *tankState, d draw, now float64, followed bool) bool {
+	t, speed := &u.site.tanks[i], u.site.speed
 	wait := t.Loads.Confirm.Seconds()
 	if t.Group != "" {
 		wait = math.Max(wait, math.Min(math.Max(d.evened-d.end, t.Loads.GroupSettle.Seconds())+gaugeAfter, evenLongest))
@@ -92,11 +93,12 @@ func (ts *tankState) decidable(t *Tank, speed float64, d draw, now float64, foll
 		return true
 	}
 	usual := math.Max(ts.interval.usual, t.Every.Seconds()*speed)
+	silent := now - math.Max(ts.last.t, u.st.bootedAt*speed)
 	rest, enough := len(ts.levels.recent)-searchTime(ts.levels.recent, d.end), restFew
 	if usual > wait {
 		enough-- // of readings that are so far apart two take hours
 	}
-	if !followed && d.leaptAt > now && !ts.stopped(d) || rest < enough && now-ts.last.t < 2*usual+300 {
+	if !followed && d.leaptAt > now && !ts.stopped(d) || rest < enough && silent < 2*usual+300 || !followed && ts.brokeOff(t, d) {
 		return false // the readings stopped while it fell: they will tell
 	}
 	if d.closing.away > t.Loads.GapMin.Seconds() && ts.interval.usual < 120 && now-d.end-d.closing.away < afterGap {
@@ -106,6 +108,12 @@ func (ts *tankState) decidable(t *Tank, speed float64, d draw, now float64, foll
 		return false
 	}
 	return !ts.frozenAtEnd(t, d, now) && !ts.stillReturning(t, d, now)
+}
+
+// brokeOff says that the readings of a tank that is polled stopped within a minute of what looks like the end of a draw, as a wave
+// does when the pump goes on.
+func (ts *tankState) brokeOff(t *Tank, d draw) bool {
+	return t.Every > 0 && ts.last.t < d.end+singleReading
 }
 
 // unrest says that somebody works on the sensor: it jumped since a draw, or shows what is not believed, and is waited for until it

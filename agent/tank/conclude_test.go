@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"math"
 	"testing"
 
 	"gauger/agent/tank/tanktest"
@@ -23,4 +24,35 @@ func TestARodThatMovesOn(t *testing.T) {
 	}
 	r.run(0, 9*tanktest.Hour)
 	r.matches(0, 0)
+}
+
+// The readings stop while the pump draws, just behind a wave that looks like the end of it: a link that is away, or the power. What
+// they show when they come again belongs to the same truck.
+func TestReadingsStopBehindAWave(t *testing.T) {
+	truck := tanktest.Move{From: 3 * tanktest.Hour, Bbl: 170, Rate: 6}
+	w := tanktest.Well{Level0: 210, Inflow: 40, Moves: []tanktest.Move{truck}}
+	wave := []float64{0.97, 1.26, 0.8, 0.91, 0.32} // in, the newest reading first
+	for late := 0.0; late < 60; late += 10 {       // the state is stored once a minute
+		for _, powerLost := range []bool{false, true} {
+			r := newRig(t, w)
+			r.ticks = true
+			away, back := truck.From+900+late, truck.From+5400
+			r.sensor = func(_ int, s, v float64) (float64, bool) {
+				if k := int(away-s-1) / 10; s < away && k < len(wave) {
+					v += wave[k]
+				}
+				return v, s < away || s >= back
+			}
+			r.run(0, away)
+			if powerLost {
+				r.kill(back - 5)
+				r.run(back, back+3*tanktest.Hour)
+			} else {
+				r.run(away, back+3*tanktest.Hour)
+			}
+			if len(r.loads) != 1 || math.Abs(r.loads[0].RemovedBbl-truck.Bbl) > 4 {
+				t.Errorf("%.0f s later, power lost %t: %d loads, want the one of %g bbl: %+v", late, powerLost, len(r.loads), truck.Bbl, r.loads)
+			}
+		}
+	}
 }

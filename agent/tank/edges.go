@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"fmt"
 	"math"
 
 	"gauger/agent/tank/stats"
@@ -50,7 +51,11 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	}
 	inner := ts.underWay(f, s0.v, s1.v)
 	d.samples = len(inner)
-	head, tail := ts.noise.endLines(t, inner, s0, s1)
+	drawn := ts.beforeStandstill(inner)
+	head, tail := ts.noise.endLines(t, drawn, s0, s1)
+	if n := len(inner); n-len(drawn) >= restFew {
+		d.doubts = append(d.doubts, fmt.Sprintf("had stopped %.0f s before the readings did, and %.1f bbl left unseen: one truck or two", inner[n-1].t-drawn[len(drawn)-1].t, t.volume(draw{opening: gauge{level: float64(inner[n-1].v)}, closing: gauge{level: s1.v}})))
+	}
 	d.slosh, d.endLine = ts.noise.slosh(inner, tail), tail
 
 	d.start = crossing(head, s0, f.from.t-60, firstTime(inner, f.to.t))
@@ -140,6 +145,31 @@ func (ts *tankState) underWay(f fall, open, closing float64) []sample {
 		return nil
 	}
 	return b[low:high]
+}
+
+// beforeStandstill are the samples under way without the last ones before a silence over which the level fell on, if they lie above the
+// falling line: a wave or a pause, which says nothing of how the fall went on.
+func (ts *tankState) beforeStandstill(inner []sample) []sample {
+	n := len(inner)
+	if n == 0 {
+		return inner
+	}
+	last := inner[n-1]
+	k := searchTime(ts.levels.recent, math.Nextafter(last.t, math.Inf(1)))
+	if k == len(ts.levels.recent) || ts.levels.recent[k].t-last.t < levelFar {
+		return inner
+	}
+	first := searchTime(inner, last.t-singleReading)
+	p := lastOf(inner[:first], lineLong)
+	l, ok := fit(p)
+	if !ok || len(p) < lineEven {
+		return inner
+	}
+	off := math.Max(lineMiss, restSigmas*math.Max(ts.noise.sigma, l.spread(p)))
+	for n > first && float64(inner[n-1].v)-l.at(inner[n-1].t) >= off {
+		n--
+	}
+	return inner[:n]
 }
 
 // resting is a stretch of samples about a draw that is yet to be chosen.

@@ -110,7 +110,7 @@ func (s Site) Waiting(st State, tank int) []Verdict {
 		}
 		until := d.end + t.Loads.Confirm.Seconds()
 		switch now := st.now * s.speed; {
-		case !ts.stopped(d):
+		case !ts.stopped(d) || ts.brokeOff(t, d):
 			w.Why = "the level was not seen to stop falling"
 		case now > until && ts.frozenAtEnd(t, d, now):
 			w.Why, until = "the value stands still since, as this sensor's never do, and is given time to move", ts.heldUntil(t)
