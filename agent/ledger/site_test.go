@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -66,12 +67,12 @@ func TestCommentsKeepTheirOrderAndTheirLimit(t *testing.T) {
 	sg := 0.83
 	tk := Tank{Comments: "North battery", Gravity: Source{Constant: &sg}}
 	load := tank.Load{
-		Tank: "TK-1", Open: 171.25, Close: 49.5, GaugeBbl: 203.32, RemovedBbl: 205.1, InflowBbl: 1.78, Rate: 5.91, Confidence: 0.5, ErrorBbl: 0.42,
+		Tank: "TK-1", Open: 171.25, Close: 49.5, GaugeBbl: 203.32, RemovedBbl: 205.1, InflowBbl: 1.78, InflowErrorBbl: 0.61, Rate: 5.91, Confidence: 0.5, ErrorBbl: 0.42,
 		Parts: 1, Samples: 212, Table: "strap", Review: []string{"data gap 42 min"}, End: time.Date(2026, 3, 2, 18, 0, 0, 0, time.UTC),
 	}
 	got := site.comments(tk, HeldTicket{Load: load}, clock.Assumed, 500)
 	want := "North battery; auto observation, not a custody ticket; conf=0.50; open=14-03-1; close=04-01-2; gauge_bbl=203.3; " +
-		"removed_bbl=205.1; err_bbl=0.4; inflow_bbl=1.8; rate=5.9; parts=1; table=strap; n=212; day=2026-03-02; constant=specific_gravity; " +
+		"err_bbl=0.4; inflow_bbl=1.8; inflow_err_bbl=0.6; removed_bbl=205.1; rate=5.9; parts=1; table=strap; n=212; day=2026-03-02; constant=specific_gravity; " +
 		"clock=assumed; needs review: data gap 42 min"
 	if got != want {
 		t.Errorf("comments\n got %s\nwant %s", got, want)
@@ -93,6 +94,20 @@ func TestCommentsKeepTheirOrderAndTheirLimit(t *testing.T) {
 		}
 		if limit > 40 && !strings.Contains(short, "needs review") {
 			t.Fatalf("limit %d cut the review away: %s", limit, short)
+		}
+	}
+}
+
+// Many reasons to look at a ticket leave its barrels and their error where they are.
+func TestCommentsKeepTheBarrelsBesideManyReasons(t *testing.T) {
+	load := tank.Load{Tank: "TK-1", GaugeBbl: 203.32, RemovedBbl: 205.1, ErrorBbl: 0.42, Table: "strap"}
+	for k := range 9 {
+		load.Review = append(load.Review, fmt.Sprintf("its last %d bbl, after 20 min, left slower than the pump drew: foam, or a hose that ran on", k))
+	}
+	got := Site{Zone: time.UTC}.comments(Tank{}, HeldTicket{Load: load}, clock.Trusted, 500)
+	for _, want := range []string{"gauge_bbl=203.3; err_bbl=0.4; inflow_bbl=0.0; removed_bbl=205.1; ", "needs review: its last 0 bbl", " and 6 more"} {
+		if !strings.Contains(got, want) || len(got) > 500 {
+			t.Errorf("%d characters, want %q in %q", len(got), want, got)
 		}
 	}
 }

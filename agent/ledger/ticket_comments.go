@@ -17,8 +17,8 @@ func (s Site) comments(t Tank, h HeldTicket, grade clock.Grade, limit int) strin
 	parts := []string{"auto observation, not a custody ticket",
 		fmt.Sprintf("conf=%.2f", load.Confidence),
 		"open=" + tank.Length(load.Open).Gauge(), "close=" + tank.Length(load.Close).Gauge(),
-		fmt.Sprintf("gauge_bbl=%.1f", load.GaugeBbl), fmt.Sprintf("removed_bbl=%.1f", load.RemovedBbl),
-		fmt.Sprintf("err_bbl=%.1f", load.ErrorBbl), inflowText(load), s.rateText(load),
+		fmt.Sprintf("gauge_bbl=%.1f", load.GaugeBbl), fmt.Sprintf("err_bbl=%.1f", load.ErrorBbl),
+		inflowText(load), fmt.Sprintf("removed_bbl=%.1f", load.RemovedBbl), s.rateText(load),
 		"table=" + load.Table, fmt.Sprintf("n=%d", load.Samples),
 		"day=" + s.productionDay(load.End),
 	}
@@ -35,16 +35,13 @@ func (s Site) comments(t Tank, h HeldTicket, grade clock.Grade, limit int) strin
 	if grade < clock.Trusted {
 		parts = append(parts, "clock="+grade.String())
 	}
-	tail := editedBy(h.Edits)
-	if len(load.Review) > 0 {
-		tail = strings.TrimPrefix(tail+"; needs review: "+strings.Join(load.Review, ", "), "; ")
-	}
+	tail := reasons{edited: editedBy(h.Edits), review: load.Review}
 	text, written := h.ownComments(t)
 	if !written || text == "" {
 		return joinComments(text, parts, tail, limit)
 	}
 	said := len([]rune(text)) + len("; ") // what a person has written is never left out
-	return joinComments("", []string{text}, joinComments("", parts, tail, max(0, limit-said)), limit)
+	return joinComments("", []string{text, joinComments("", parts, tail, max(0, limit-said))}, reasons{}, limit)
 }
 
 // rateText has rate and parts of a load; of one that nobody saw, the readings between which it was.
@@ -60,14 +57,25 @@ func inflowText(load tank.Load) string {
 	if load.InflowUnknown {
 		return ""
 	}
-	return fmt.Sprintf("inflow_bbl=%.1f", load.InflowBbl)
+	text := fmt.Sprintf("inflow_bbl=%.1f", load.InflowBbl)
+	if load.InflowErrorBbl > 0 {
+		text += fmt.Sprintf("; inflow_err_bbl=%.1f", load.InflowErrorBbl)
+	}
+	return text
 }
 
-// joinComments puts the pieces together. What does not fit is left out whole: the configured words first, then the last figures.
-func joinComments(words string, parts []string, review string, limit int) string {
+const (
+	leadFigures = 8 // pieces up to the barrels: reasons give way to them,
+	leadReasons = 3 // but so many
+)
+
+// joinComments puts the pieces together. What does not fit is left out whole: the configured words first, then the last figures, then
+// the last reasons, then the first figures.
+func joinComments(words string, parts []string, why reasons, limit int) string {
+	shown := len(why.review)
 	for {
 		var all []string
-		for _, p := range append(append([]string{words}, parts...), review) {
+		for _, p := range append(append([]string{words}, parts...), why.text(shown)) {
 			if p != "" {
 				all = append(all, p)
 			}
@@ -78,12 +86,34 @@ func joinComments(words string, parts []string, review string, limit int) string
 			return string(text)
 		case words != "":
 			words = ""
+		case len(parts) > leadFigures:
+			parts = parts[:len(parts)-1]
+		case shown > leadReasons:
+			shown--
 		case len(parts) > 0:
 			parts = parts[:len(parts)-1]
 		default:
 			return string(text[:limit])
 		}
 	}
+}
+
+// reasons are what a person changed of a ticket, and why one should look at it.
+type reasons struct {
+	edited string
+	review []string
+}
+
+// text has the first of the reasons, and how many more there are.
+func (r reasons) text(shown int) string {
+	if len(r.review) == 0 {
+		return r.edited
+	}
+	review := "needs review: " + strings.Join(r.review[:shown], ", ")
+	if more := len(r.review) - shown; more > 0 {
+		review += fmt.Sprintf(" and %d more", more)
+	}
+	return strings.TrimPrefix(r.edited+"; "+review, "; ")
 }
 
 // ownComments are the words before the evidence: the configuration's, or a person's.

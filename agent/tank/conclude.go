@@ -10,6 +10,7 @@ const (
 	afterGap    = 2400.0     // s after a gap that hid the end of a draw
 	frozenLeast = 900.0      // s that a value has stood after a draw for it to be frozen
 	stillMost   = 4 * 3600.0 // s that a value which stands still behind a draw is waited for
+	waveLong    = 50.0       // s that the oil may take for one wave
 	unrestMost  = 6.0        // confirmations that a sensor in somebody's hands is waited for
 )
 
@@ -110,10 +111,10 @@ func (u *update) decidable(i int, ts *tankState, d draw, now float64, followed b
 	return !ts.frozenAtEnd(t, d, now) && !ts.stillReturning(t, d, now)
 }
 
-// brokeOff says that the readings of a tank that is polled stopped within a minute of what looks like the end of a draw, as a wave
-// does when the pump goes on.
+// brokeOff says that the readings of a tank that is polled stopped so soon after what looks like the end of a draw that it may be a
+// wave, and the pump went on.
 func (ts *tankState) brokeOff(t *Tank, d draw) bool {
-	return t.Every > 0 && ts.last.t < d.end+singleReading
+	return t.Every > 0 && ts.last.t < d.end+waveLong
 }
 
 // unrest says that somebody works on the sensor: it jumped since a draw, or shows what is not believed, and is waited for until it

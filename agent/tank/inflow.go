@@ -30,6 +30,7 @@ const (
 	dumpPrior     = 4.0   // steps of the history that this assumption is worth
 	rateVaries    = 0.06  // share by which a well's rate changes within hours
 	stretchSteps  = 12    // steps of a stretch whose straying is measured
+	stretchFew    = 6     // stretches that show how what flows in strays from that before and after
 	evenLeast     = 0.02  // share of a separator's straying that any well has
 	unknownDay    = 150.0 // bbl a day that a tank of which nothing is known may take in
 )
@@ -79,6 +80,50 @@ func (p production) straysOver(seconds float64) float64 {
 		return v
 	}
 	return math.Min(v, stats.Square(p.usual*seconds)/dumpRare) // v times the dumps, their size being variance over rate
+}
+
+// flowedIn are the inches that flow in over a draw of some seconds, at the rate from its start on, and their standard error. When a rate
+// changed about the draw nobody knows at which minute, but that a tank too full for its well takes in nothing before.
+func (ts *tankState) flowedIn(t *Tank, d draw, seconds float64) (rise, err float64) {
+	per, room := t.Table.PerInch(d.opening.level), float64(t.Height)-fullWithin
+	changed := 0.0
+	if d.opening.level < room && d.inflow.known {
+		changed = d.inflowAfter - d.inflowBefore
+	}
+	strayed := ts.levels.strayed(d.start, seconds, d.inflow.usual, per, room)
+	return d.inflowAfter * seconds, math.Sqrt(stats.Square(d.inflow.err*seconds) + stats.Square(strayed) + stats.Square(changed*seconds)/4)
+}
+
+// strayed are the inches by which what flowed in over as many seconds usually strays, as the history at rest shows it: from a rate, or
+// from that of as long before and after, whichever it strays less from.
+func (l *levels) strayed(at, seconds, rate, per, top float64) float64 {
+	var rises []float64 // of one stretch at rest after the other, each less than what the rate makes
+	var fromRate, fromNext, n, m float64
+	var rise, time float64
+	for i := searchTime(l.history, at-inflowDay); i < len(l.history) && l.history[i].t <= at; i++ {
+		dv, dt, ok := l.restStep(i, per)
+		if !ok || float64(l.history[i].v) > top {
+			rise, time, rises = 0, 0, rises[:0]
+			continue
+		}
+		if rise, time = rise+dv, time+dt; time < seconds {
+			continue
+		}
+		off := (rise - rate*time) * math.Sqrt(seconds/time)
+		rise, time, rises = 0, 0, append(rises, off)
+		fromRate, n = fromRate+off*off, n+1
+		if k := len(rises) - 1; k > 1 {
+			fromNext, m = fromNext+stats.Square(rises[k-1]-(rises[k-2]+rises[k])/2), m+1
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	strays := fromRate / n
+	if m >= stretchFew {
+		strays = math.Min(strays, fromNext/m)
+	}
+	return math.Sqrt(strays)
 }
 
 func (l *levels) levelBefore(at float64) (float64, bool) {

@@ -45,29 +45,30 @@ type Outcome struct {
 // Load is one removal from one tank, finished and confirmed. Levels are as gauged; the
 // oil that flowed in meanwhile is apart, in InflowBbl.
 type Load struct {
-	Tank          string
-	Began         time.Time  // the start as it was fixed when the draw was first seen and stored: what a ticket number is made of
-	Start         time.Time  // instant of the opening, by the newest clock
-	End           time.Time  // instant of the closing
-	Open          float64    // inches at the start
-	Close         float64    // inches at the end
-	GaugeBbl      float64    // table volume of Open less that of Close
-	InflowBbl     float64    // barrels that flowed in from Start to End, or until a group's closing is read, estimated
-	InflowUnknown bool       // nothing at rest was seen before the load or after it: InflowBbl is 0 for want of knowledge
-	RemovedBbl    float64    // GaugeBbl + InflowBbl
-	Rate          float64    // barrels removed per minute of site time, over the whole load
-	Sigma         float64    // inches, the sensor's noise
-	Confidence    float64    // chance that GaugeBbl is right to the greater of a barrel and a hundredth; at most 0.99
-	ErrorBbl      float64    // twice the standard error of GaugeBbl: in 19 of 20 loads it is off by less
-	ErrorBasis    ErrorBasis `json:"-"` // what ErrorBbl was made of; not kept
-	Parts         int        // 1 and the number of pauses
-	Samples       int        // readings from Start to End
-	Gap           time.Duration
-	Review        []string // reasons why a person should look; empty when good
-	Remarks       []string // what a reader should know and is no reason for doubt, as a step of the clock that was followed
-	Table         string   // strap or geometry
-	Group         string   // group of the tank
-	GroupBbl      float64  // gauged volume of all tanks of the group over this load; 0 without a group
+	Tank           string
+	Began          time.Time  // the start as it was fixed when the draw was first seen and stored: what a ticket number is made of
+	Start          time.Time  // instant of the opening, by the newest clock
+	End            time.Time  // instant of the closing
+	Open           float64    // inches at the start
+	Close          float64    // inches at the end
+	GaugeBbl       float64    // table volume of Open less that of Close
+	InflowBbl      float64    // barrels that flowed in from Start to End, or until a group's closing is read, estimated
+	InflowErrorBbl float64    `json:",omitempty"` // twice its standard error; 0 in loads of before it was kept
+	InflowUnknown  bool       // nothing at rest was seen before the load or after it: InflowBbl is 0 for want of knowledge
+	RemovedBbl     float64    // GaugeBbl + InflowBbl
+	Rate           float64    // barrels removed per minute of site time, over the whole load
+	Sigma          float64    // inches, the sensor's noise
+	Confidence     float64    // chance that GaugeBbl is right to the greater of a barrel and a hundredth; at most 0.99
+	ErrorBbl       float64    // twice the standard error of GaugeBbl: in 19 of 20 loads it is off by less
+	ErrorBasis     ErrorBasis `json:"-"` // what ErrorBbl was made of; not kept
+	Parts          int        // 1 and the number of pauses
+	Samples        int        // readings from Start to End
+	Gap            time.Duration
+	Review         []string // reasons why a person should look; empty when good
+	Remarks        []string // what a reader should know and is no reason for doubt, as a step of the clock that was followed
+	Table          string   // strap or geometry
+	Group          string   // group of the tank
+	GroupBbl       float64  // gauged volume of all tanks of the group over this load; 0 without a group
 
 	OpenBbl  float64 `json:",omitempty"` // table volume of Open, barrels; 0 in loads of before it was kept
 	CloseBbl float64 `json:",omitempty"`

@@ -18,7 +18,7 @@ import (
 func paper(change func(*ticketRow)) *ticketRow {
 	start := time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
 	l := tank.Load{
-		Tank: "TK-1", Start: start, End: start.Add(34 * time.Minute), Open: 171.25, Close: 49.5, GaugeBbl: 203.32, RemovedBbl: 205.1, InflowBbl: 1.78,
+		Tank: "TK-1", Start: start, End: start.Add(34 * time.Minute), Open: 171.25, Close: 49.5, GaugeBbl: 203.32, RemovedBbl: 205.1, InflowBbl: 1.78, InflowErrorBbl: 0.61,
 		Rate: 5.98, Sigma: 0.05, Confidence: 0.93, ErrorBbl: 0.42, Parts: 2, Samples: 212, Table: "strap",
 		Rivals: &tank.Rivals{MinLoad: 25, MinRate: 0.5, Others: 2, Rose: "TK-2", RoseBbl: 0.9, BackIn: 0.7, Watched: 45 * time.Minute, WaterIn: new(0.1)},
 	}
@@ -69,7 +69,7 @@ func TestATicketIsExplainedByItsFigures(t *testing.T) {
 	text := strings.Join(paper(nil).sentences(site{}), "\n")
 	for _, want := range []string{
 		"fell from 14 ft 3 1/4 in to 4 ft 1 1/2 in.", "The difference is 203.3 bbl, give or take 0.4.",
-		"Meanwhile about 1.8 bbl flowed in, so 205.1 bbl left the tank.", "in 2 parts with pauses between them",
+		"Meanwhile about 1.8 bbl (give or take 0.6) flowed in, so 205.1 bbl left the tank.", "in 2 parts with pauses between them",
 		"less than the 25 bbl that count as a load here, and this took 205.1", "this fell at 6.0 bbl a minute, and below 0.5",
 		"of the 2 others that gauger watches here TK-2 rose most, and together they took 0.9 bbl", "watched for 45 minutes after the end, and of 121.8 in only 0.7 in came back",
 		"the water under the oil fell by 0.1 in, the level by 121.8 in", "at 93 in 100; it never claims more than 99.", "The ticket is delivered (status 200).",

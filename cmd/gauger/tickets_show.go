@@ -229,7 +229,11 @@ func inflowText(l *tank.Load) string {
 	case l.InflowBbl < 0.05:
 		return "none that could be seen"
 	}
-	return fmt.Sprintf("%.1f bbl", l.InflowBbl)
+	text := fmt.Sprintf("%.1f bbl", l.InflowBbl)
+	if l.InflowErrorBbl < 0.1 {
+		return text
+	}
+	return fmt.Sprintf("%s (give or take %.1f)", text, l.InflowErrorBbl)
 }
 
 // addPeople adds who wrote, released, rejected or matched the ticket.

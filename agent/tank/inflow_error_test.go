@@ -1,0 +1,59 @@
+package tank
+
+import (
+	"math"
+	"testing"
+
+	"gauger/agent/tank/tanktest"
+)
+
+// What flows into a tank while it is hauled nobody sees: its error is as wide as what the hours before and after show. inflow is bbl a
+// minute at a time.
+func inflowsOf(t *testing.T, at float64, inflow func(s float64) float64) (off, said float64) {
+	load := aLoad
+	load.From += at
+	until := load.End() + 2*tanktest.Hour
+	in := make([]float64, int(until)+1)
+	for s := 1; s < len(in); s++ {
+		in[s] = in[s-1] + inflow(float64(s))/60
+	}
+	r := newRig(t, tanktest.Well{Level0: 150, Moves: []tanktest.Move{load}})
+	r.sensor = func(_ int, s, v float64) (float64, bool) { return v + in[int(s)]/tanktest.PerInch, true }
+	r.run(0, until)
+	if len(r.loads) != 1 {
+		t.Fatalf("%d loads, want one", len(r.loads))
+	}
+	return r.loads[0].InflowBbl - (in[int(load.End())] - in[int(load.From)]), r.loads[0].InflowErrorBbl
+}
+
+func TestTheInflowOfALoadHasItsError(t *testing.T) {
+	if off, said := inflowsOf(t, 0, func(float64) float64 { return 0.12 }); math.Abs(off) > said || said > 1.2 {
+		t.Errorf("an even well: %.1f bbl off, said %.1f", off, said)
+	}
+	within, n := 0, 0
+	for at := 0.0; at < 5400; at += 360 { // a pump that is on for 25 minutes of each 75
+		off, said := inflowsOf(t, at, func(s float64) float64 {
+			if math.Mod(s, 4500) < 1500 {
+				return 0.4
+			}
+			return 0
+		})
+		if n++; math.Abs(off) <= said {
+			within++
+		}
+	}
+	if within < n*9/10 {
+		t.Errorf("a pump that goes off: %d of %d inflows within their error", within, n)
+	}
+	for turned := 60.0; turned < 1800; turned += 300 {
+		off, said := inflowsOf(t, 0, func(s float64) float64 {
+			if s < aLoad.From+turned {
+				return 0.3
+			}
+			return 0
+		})
+		if math.Abs(off) > said {
+			t.Errorf("a well that is turned to another tank %.0f s into the load: %.1f bbl off, said %.1f", turned, off, said)
+		}
+	}
+}
