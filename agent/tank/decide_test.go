@@ -166,6 +166,24 @@ func TestOneTruckOrTwo(t *testing.T) {
 	}
 }
 
+// More than a truck holds, with a stop long enough to change hoses, is for a person to tell, however little more it is.
+func TestMoreThanATruckHoldsWithAStopAsks(t *testing.T) {
+	for _, c := range []struct {
+		first, pause, second float64
+		asks                 bool
+	}{{125, 200, 113, true}, {135, 140, 90, true}, {125, 60, 113, false}, {100, 200, 100, false}} {
+		a := tanktest.Move{From: 4 * tanktest.Hour, Bbl: c.first, Rate: 6}
+		b := tanktest.Move{From: a.End() + c.pause, Bbl: c.second, Rate: 6}
+		r := newRig(t, tanktest.Well{Level0: 200, Moves: []tanktest.Move{a, b}})
+		r.run(0, 7*tanktest.Hour)
+		r.matches(0.08, 20, labelOf(r.wells[0], a, b))
+		want := fmt.Sprintf("after %.0f bbl, and %.0f in all, where a truck holds 215: maybe 2 loads", c.first, c.first+c.second)
+		if review := strings.Join(r.loads[0].Review, "; "); strings.HasSuffix(review, want) != c.asks || !c.asks && review != "" {
+			t.Errorf("%+v: review %q, want %q %+v", c, review, want, r.loads[0])
+		}
+	}
+}
+
 func TestPipelineRunIsOneWhateverItsVolume(t *testing.T) {
 	a := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 150, Rate: 1.3}
 	b := tanktest.Move{From: a.End() + 9*60, Bbl: 130, Rate: 1.3}

@@ -8,7 +8,9 @@ import (
 )
 
 const (
-	pauseSure  = 300.0 // s; no second truck connects faster
+	pauseSure  = 300.0 // s; hardly a second truck connects faster,
+	pauseBrief = 120.0 // s; and none faster than this
+	stopBit    = 0.15  // in by which a level that stands may seem to fall
 	pauseLate  = 1.25  // times the longest pause, after which what a truck still holds is its own
 	partBbl    = 3.0   // a smaller part some minutes apart is no part of a load
 	early      = 0.08  // share of a load, of which a first part minutes before the rest is perhaps no part: a bleed, or a hatch that was opened
@@ -206,7 +208,7 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	if t.pumpRate(a) < pipeRate && t.pumpRate(b) < pipeRate {
 		return true
 	}
-	return most == 0 || pause < pauseSure || va+vb <= most || va > most || vb > most
+	return most == 0 || pause < pauseSure || t.removedBbl(a)+t.removedBbl(b) <= most || va > most || vb > most
 }
 
 // joinedDraw is one draw of two. A small part moves its end, but is no pump's work that makes a pause the shorter. What had only
@@ -261,6 +263,24 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 	a.slosh, a.endLine = b.slosh, b.endLine
 	a.inflowAfter = b.inflowAfter
 	return a
+}
+
+// longestStop is the longest time in a draw, in seconds, over which the level did not fall, with a load's worth before and after it, and
+// the barrels before.
+func (ts *tankState) longestStop(t *Tank, d draw) (stop, before float64) {
+	b := between(ts.levels.recent, d.start, d.end)
+	bit := math.Max(stopBit, backNoise*ts.noise.perSample())
+	for i, j := 0, 0; i < len(b); i++ {
+		for j = max(i, j); j+1 < len(b) && float64(b[i].v-b[j+1].v) < bit; j++ {
+		}
+		if long := b[j].t - b[i].t; long > stop {
+			part := draw{opening: d.opening, closing: gauge{level: float64(b[i].v)}}
+			if bbl := t.volume(part); math.Min(bbl, t.volume(d)-bbl) >= t.Loads.MinLoad {
+				stop, before = long, bbl
+			}
+		}
+	}
+	return stop, before
 }
 
 // lastDrawBefore is the end of the newest draw that began before a time.

@@ -173,7 +173,11 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	say(low || high, 0.5, "outside table")
 	say(l.Close < endMargin && !low, 0.5, "closing at %.2f in, where no pump draws: a sensor that was lifted out, or has no power", l.Close)
 	say(wrong > reviewChance, 1, "volume uncertain by %.1f bbl", l.ErrorBbl)
-	say(more && l.GaugeBbl > moreThanOne*t.Loads.TruckMax && t.pumpRate(d) >= pipeRate && d.samples > 0, 1, "%.0f bbl at once, where a truck holds %g: maybe %d loads", l.GaugeBbl, t.Loads.TruckMax, trucks)
+	pipe := t.pumpRate(d) < pipeRate
+	stop, before := ts.longestStop(t, d)
+	twice := more && stop >= pauseBrief && !pipe && !d.setByValve
+	say(twice, twoTrucks, "stopped for %s after %.0f bbl, and %.0f in all, where a truck holds %g: maybe %d loads", spanText(stop), before, l.GaugeBbl, t.Loads.TruckMax, trucks)
+	say(more && !twice && l.GaugeBbl > moreThanOne*t.Loads.TruckMax && !pipe && d.samples > 0, 1, "%.0f bbl at once, where a truck holds %g: maybe %d loads", l.GaugeBbl, t.Loads.TruckMax, trucks)
 	return stats.Round(c, 2), why
 }
 
@@ -205,9 +209,9 @@ func (s siteTanks) remarks(t *Tank, ts *tankState, d draw, l Load) (says []strin
 	if l.InflowUnknown {
 		say(1, "inflow unknown")
 	}
-	if pipe := t.pumpRate(d) < pipeRate; d.pause > 0 && !pipe && !d.setByValve {
+	if pipe, most := t.pumpRate(d) < pipeRate, t.Loads.TruckMax; d.pause > 0 && (most == 0 || l.GaugeBbl <= most) && !pipe && !d.setByValve {
 		say(twoTrucks, "stopped for %s after %.0f bbl: one truck or two", spanText(d.pause), d.pausedBbl)
-	} else if most := t.Loads.TruckMax; !pipe && l.GaugeBbl > most && l.GaugeBbl <= moreThanOne*most {
+	} else if !pipe && len(l.Review) == 0 && l.GaugeBbl > most && l.GaugeBbl <= moreThanOne*most {
 		say(twoTrucks, "%.0f bbl at once, where a truck holds %g: one truck or two", l.GaugeBbl, most)
 	}
 	if at := s.st.bootedAt * s.site.speed; at > d.start && at < d.end {
