@@ -11,6 +11,10 @@ const (
 	pumpStood   = 120.0 // s; the least that a value stands still while oil was leaving, to be stuck
 	hungLeast   = 300.0 // s for which a sensor that hung behind a load, or until one was under way, stood still at least
 	hungTimes   = 20.0  // times the usual stay of a value, the same until one was under way
+	hungInTimes = 3.0   // times the same where it then comes down faster than the pump,
+	leapTimes   = 1.25  // so many times as far,
+	hungNever   = 8.0   // and times the same where so much
+	hungRise    = 0.3   // in flowed in meanwhile
 	heldTooLong = 60.0  // times the usual stay of a value, after which it is stuck
 	heldNoise   = 0.02  // in; a quieter sensor, or one of coarse steps, may stand still for hours
 )

@@ -199,3 +199,27 @@ func TestALoadUnderAFalseEchoAsks(t *testing.T) {
 		}
 	}
 }
+
+// A value that stands still from some minutes before a truck until it loads hides what flowed in meanwhile, and the load says so.
+func TestTheOpeningBehindAValueThatHung(t *testing.T) {
+	start := 4 * tanktest.Hour
+	for _, c := range []struct{ every, hangs, free float64 }{{60, 600, 150}, {120, 720, 420}, {10, 780, 120}} {
+		w := tanktest.Well{Level0: 130, Inflow: 300, Moves: []tanktest.Move{{From: start, Bbl: 150, Rate: 6}}}
+		r := newRig(t, w)
+		r.every = c.every
+		held := math.NaN()
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if s < start-c.hangs || s >= start+c.free {
+				held = v
+			}
+			return held, true
+		}
+		r.run(0, 8*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%+v: %d loads", c, len(r.loads))
+		}
+		if l := r.loads[0]; len(l.Review) == 0 || math.Abs(l.Open-w.Level(start)) > 0.4 || math.Abs(l.GaugeBbl-(150-w.Inflow/86400*1500)) > 1 {
+			t.Errorf("%+v: opens at %.2f in, want %.2f, %.1f bbl, review %q", c, l.Open, w.Level(start), l.GaugeBbl, l.Review)
+		}
+	}
+}

@@ -132,6 +132,53 @@ func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64) {
 	return "", 0
 }
 
+// hungInto is since when a value stood still, as this sensor seldom does, until a draw was under way and it leapt down faster than the
+// pump, or as it never does though oil came. 0: it did not.
+func hungInto(ts *tankState, d draw) (since float64, leapt bool) {
+	b := ts.levels.recent
+	last := searchTime(b, d.start) - 1
+	if last < 0 || ts.interval.changes < 8 || d.end <= d.start {
+		return 0, false
+	}
+	first := last
+	for first > 0 && b[first-1].v == b[last].v && b[first].flags != unlinked {
+		first--
+	}
+	for last+1 < len(b) && b[last+1].v == b[last].v {
+		last++
+	}
+	stood := b[last].t - b[first].t
+	if last+1 == len(b) || stood < math.Max(hungLeast, hungInTimes*ts.interval.held) {
+		return 0, false
+	}
+	bit := d.step + restSigmas*ts.noise.perSample()
+	pumped := (d.opening.level - d.closing.level) / (d.end - d.start) * (b[last+1].t - b[last].t)
+	leapt = float64(b[last].v-b[last+1].v) >= leapTimes*pumped+bit
+	if never := d.step < coarseLeast && stood >= hungNever*ts.interval.held && d.inflowBefore*stood >= math.Max(hungRise, bit); !leapt && !never {
+		return 0, false
+	}
+	return b[first].t, leapt
+}
+
+// takeHung takes the opening of a draw until which a value stood still from where the inflow had carried the level meanwhile, if the value
+// then leapt down; else the well may have been shut in, and it is within the opening's error.
+func takeHung(ts *tankState, d *draw) {
+	since, leapt := hungInto(ts, *d)
+	if since == 0 {
+		return
+	}
+	long, unseen := d.start-since, d.inflowBefore*(d.start-since)
+	if !leapt {
+		d.opening.err = math.Hypot(d.opening.err, unseen/2)
+		d.doubts = append(d.doubts, fmt.Sprintf("value stood still for %s until it was under way: a sensor that hung and did not see %.1f in flow in, or a well that was shut in", spanText(long), unseen))
+		return
+	}
+	fell := (d.opening.level - d.closing.level) / (d.end - d.start)
+	d.opening.level, d.opening.err = d.opening.level+unseen, math.Hypot(d.opening.err, unseen/2)
+	d.start -= unseen / (fell + d.inflowBefore)
+	d.doubts = append(d.doubts, fmt.Sprintf("value stood still for %s and then leapt down: the opening is what flowed in since, %.1f in, above it", spanText(long), unseen))
+}
+
 // quieted says that a level stood on one side of a load with next to none of the noise that it has at rest on the other: what shows no
 // noise shows no level.
 func quieted(sensor string, b, lively []sample) bool {
