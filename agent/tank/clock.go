@@ -16,6 +16,7 @@ const (
 	longestAway  = 25 * 3600 // site s; a longer restart is not told from a wrong clock
 	delayedLeast = 60.0      // site s; what is older by its stamp when it comes was kept,
 	delayedMost  = 24 * 3600 // or its clock is wrong
+	neverSetStep = 6e8       // s, some twenty years; a clock that steps so far had begun in 1970
 	stepWorth    = 30.0      // s of a clock's step that is worth an event
 )
 

@@ -78,6 +78,12 @@ func (a archive) state(st *State) {
 	if a.Format >= 3 {
 		a.Int(&st.box)
 	}
+	if !a.Reading && st.lost.at > 0 || a.Reading && a.Format == stateFormat && a.Len() > 0 { // a version that does not know of it leaves it unread
+		a.Floats(&st.lost.at, &st.lost.offset)
+		if a.NotFinite() {
+			st.lost = lostTime{}
+		}
+	}
 }
 
 // trimmed is a copy with no more than a restart needs: a program that goes on from it decides as the one before would have.

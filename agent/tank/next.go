@@ -40,7 +40,8 @@ func (u *update) tick(in Input) {
 	if in.One {
 		step = u.st.boxClock.adjust(UnixSeconds(in.At), u.st.base+in.Mono.Seconds(), u.site.speed)
 	}
-	u.st.boxClock.place(UnixSeconds(in.At), u.st.now, 60, u.site.speed)
+	_, _, more := u.st.boxClock.place(UnixSeconds(in.At), u.st.now, 60, u.site.speed)
+	u.wasAway(u.st.boxClock, step+more)
 	for i := range u.site.tanks {
 		ts := u.writable(i)
 		if step != 0 && ts.stampedByBox && ts.clock.known && !ts.clock.resync { // what was stamped by the box's clock goes with it, also when nothing came since
@@ -89,6 +90,9 @@ func (u *update) levelReading(in Input) {
 		ts.clock.firstStamp(UnixSeconds(in.At), u.st.boxClock.offset, u.st.now, u.site.speed)
 	}
 	real, use, step := ts.clock.place(UnixSeconds(in.At), u.st.now, every, u.site.speed)
+	if away := u.wasAway(ts.clock, set+step); away > 0 {
+		real, ts = real+away, u.st.tanks[i]
+	}
 	now := real * u.site.speed
 	u.clockMoved(i, ts, now, set+step, lost)
 	if real := u.st.now * u.site.speed; ts.clock.doubted(u.site.speed) && real-ts.stored.hintAt >= hintEvery {

@@ -72,14 +72,42 @@ func (st State) shifted(by, speed float64) State {
 	by = float64(grains(by*speed, timeGrain)) * timeGrain / speed
 	st.base, st.now, st.bootedAt, st.storedAt = st.base+by, st.now+by, st.bootedAt+by, st.storedAt+by*speed
 	st.boxClock.shift(by)
+	if st.lost.at > 0 {
+		st.lost = lostTime{st.lost.at + by, st.lost.offset - by}
+	}
 	st = st.cloned(len(st.tanks))
 	for i, old := range st.tanks {
 		ts := *old
 		ts.clock.shift(by)
-		ts.shift(by * speed)
+		ts.shift(by*speed, math.Inf(-1))
 		st.tanks[i] = &ts
 	}
 	return st
+}
+
+// wasAway is told that a clock was set by a step. If it tells at last how long the program was away, that time is put between what came
+// before and what came since; it is given in real seconds.
+func (u *update) wasAway(c clock, step float64) float64 {
+	lost, speed := u.st.lost, u.site.speed
+	if lost.at == 0 || step < neverSetStep {
+		return 0
+	}
+	u.st.lost = lostTime{}
+	by := float64(grains((c.offset-lost.offset)*speed, timeGrain)) * timeGrain / speed
+	if by <= 0 || by*speed > longestAway {
+		return 0
+	}
+	st := u.st
+	st.base, st.now, st.bootedAt, st.storedAt = st.base+by, st.now+by, st.bootedAt+by, st.storedAt+by*speed
+	st.boxClock.shift(by)
+	for i := range st.tanks {
+		ts := u.writable(i)
+		if !ts.clock.resync { // else it is still that of before
+			ts.clock.shift(by)
+		}
+		ts.shift(by*speed, lost.at*speed)
+	}
+	return by
 }
 
 func (c *clock) shift(by float64) {
@@ -91,36 +119,41 @@ func (c *clock) shift(by float64) {
 	}
 }
 
-// shift moves every time that a tank remembers; 0 stands for none.
-func (ts *tankState) shift(by float64) {
+// shift moves every time since another that a tank remembers; 0 stands for none.
+func (ts *tankState) shift(by, since float64) {
+	later := func(t *float64) {
+		if *t >= since {
+			*t += by
+		}
+	}
 	f, l := &ts.faults, &ts.slow.loss
 	for _, t := range []*float64{&ts.last.t, &ts.heldSince, &ts.pending.first.t, &ts.pending.last.t, &ts.bin.first, &ts.searchFrom, &ts.lastFallAt,
 		&ts.judgeAt, &ts.decidedTo, &ts.lastDrawStart, &ts.lastDrawEnd, &ts.stored.hintAt, &f.jumpedAt, &f.jumpedUpAt, &f.unfrozeAt, &f.clockSteppedAt,
 		&f.badValues.start, &f.badValues.last, &f.badValues.reportedAt, &f.spikes.start, &f.spikes.last, &f.spikes.reportedAt,
 		&ts.smallDraws.start, &ts.smallDraws.last, &ts.slow.checkAt, &l.start, &l.last, &ts.reports.reviewedTo, &ts.reports.retimeAt} {
 		if *t != 0 {
-			*t += by
+			later(t)
 		}
 	}
 	ts.firstSeen = slices.Clone(ts.firstSeen)
 	for k := range ts.firstSeen {
-		ts.firstSeen[k] += by
+		later(&ts.firstSeen[k])
 	}
 	ts.reports.loads = slices.Clone(ts.reports.loads)
 	for k := range ts.reports.loads {
-		ts.reports.loads[k].start += by
-		ts.reports.loads[k].end += by
+		later(&ts.reports.loads[k].start)
+		later(&ts.reports.loads[k].end)
 	}
 	for _, b := range []*[]sample{&ts.levels.recent, &ts.levels.history, &ts.aux.water} {
 		*b = slices.Clone(*b)
 		for k := range *b {
-			(*b)[k].t += by
+			later(&(*b)[k].t)
 		}
 	}
 	for i := range ts.aux.values {
 		ts.aux.values[i] = slices.Clone(ts.aux.values[i])
 		for k := range ts.aux.values[i] {
-			ts.aux.values[i][k].t += by
+			later(&ts.aux.values[i][k].t)
 		}
 	}
 }

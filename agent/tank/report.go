@@ -8,17 +8,16 @@ import (
 )
 
 const (
-	badQuiet     = 1800.0 // s without a bad value that end an episode
-	badFew       = 2      // bad values that make an episode
-	spikeQuiet   = 7200.0
-	spikeFew     = 6
-	blindLong    = 3600.0 // s of bad values alone, after which they are reported at once
-	smallEvery   = 86400.0
-	smallWorth   = 5.0        // bbl a day
-	stepSmall    = 600.0      // s; smaller steps that come again and again, as of a clock that is set each hour, are reported once
-	neverSetStep = 6e8        // s, some twenty years; a clock that steps so far had begun in 1970
-	retimeLeast  = 60.0       // s; a smaller step of the clock leaves the times as they are
-	retimeHold   = 2 * 3600.0 // s after which a step of the clock will not be taken back any more
+	badQuiet    = 1800.0 // s without a bad value that end an episode
+	badFew      = 2      // bad values that make an episode
+	spikeQuiet  = 7200.0
+	spikeFew    = 6
+	blindLong   = 3600.0 // s of bad values alone, after which they are reported at once
+	smallEvery  = 86400.0
+	smallWorth  = 5.0        // bbl a day
+	stepSmall   = 600.0      // s; smaller steps that come again and again, as of a clock that is set each hour, are reported once
+	retimeLeast = 60.0       // s; a smaller step of the clock leaves the times as they are
+	retimeHold  = 2 * 3600.0 // s after which a step of the clock will not be taken back any more
 )
 
 // reportEpisodes closes the episodes that are over.

@@ -16,8 +16,13 @@ type State struct {
 	bootedAt float64 // when this boot was first seen, s
 	storedAt float64 // site time of the last growth of mark
 	boxClock clock
+	lost     lostTime
 	tanks    []*tankState
 }
+
+// lostTime is a restart with a clock that was not set, so that nobody knows yet how long it took: the real time from which on it
+// counts anew, and the clock's offset until then. The zero one is none.
+type lostTime struct{ at, offset float64 }
 
 // Mark grows when this state has to be stored before going on: at the first sign of a draw,
 // each minute of site time while one is under way and for 15 minutes after a restart, each
@@ -75,8 +80,13 @@ func (s Site) restart(st *State, in Input, mono float64) {
 	}
 	most := longestAway / s.speed
 	lost := !c.known || away < -clockSlack || away > most
+	least := 0.0
+	if away < -neverSetStep && st.lost.at == 0 {
+		least = 1 // what came before is told from what comes
+		st.lost = lostTime{st.now + least, c.likely()}
+	}
 	st.boot = in.Boot
-	st.bootedAt = st.now + math.Max(0, math.Min(away, most))
+	st.bootedAt = st.now + math.Max(least, math.Min(away, most))
 	st.base = st.bootedAt - mono
 	for i, ts := range st.tanks {
 		n := *ts

@@ -106,6 +106,52 @@ func TestPowerAndClockAreLost(t *testing.T) {
 	}
 }
 
+// The power goes, and the clock starts in 1970 until the link is back: how long the program was away is known only then. It lies where the
+// readings are missing, and the times of what was before stay, also when it happens again the next day.
+func TestTheTimeAwayIsKnownWhenTheClockIsSet(t *testing.T) {
+	for _, c := range []struct{ lost, away, set float64 }{{aLoad.From + 900, 840, 1500}, {aLoad.From - 300, 1500, 600}, {aLoad.End() - 60, 2400, 300}} {
+		second := tanktest.Move{From: aLoad.From + 24*tanktest.Hour, Bbl: 150, Rate: 6}
+		w := tanktest.Well{Level0: 180, Inflow: 120, Moves: []tanktest.Move{aLoad, second}}
+		r := newRig(t, w)
+		r.ticks = true
+		up := 0.0
+		r.clock = func(s float64) float64 {
+			for _, day := range []float64{0, 24 * tanktest.Hour} {
+				if at := day + c.lost + c.away; s >= at && s < at+c.set {
+					return -at - float64(tanktest.Start.Unix())
+				}
+			}
+			return 0
+		}
+		for _, day := range []float64{0, 24 * tanktest.Hour} {
+			r.run(up, day+c.lost)
+			up = day + c.lost + c.away
+			r.kill(up)
+			r.run(up, up+c.set/2) // and what is known of it survives
+			up += c.set / 2
+			r.kill(up)
+		}
+		r.run(up, up+8*tanktest.Hour)
+		if len(r.loads) != 2 {
+			t.Fatalf("%+v: %d loads: %+v", c, len(r.loads), r.loads)
+		}
+		for k, m := range w.Moves {
+			want, l := labelOf(w, m, m), r.loads[k]
+			if off := l.GaugeBbl - (want.open-want.close)*tanktest.PerInch; math.Abs(off) > math.Max(0.5, l.ErrorBbl) {
+				t.Errorf("%+v: load %d is %+.2f bbl off, said %.2f", c, k, off, l.ErrorBbl)
+			}
+			if ds, de := l.Start.Sub(r.at(want.start)).Seconds(), l.End.Sub(r.at(want.end)).Seconds(); math.Abs(ds) > 120 || math.Abs(de) > 120 {
+				t.Errorf("%+v: load %d starts %+.0f s, ends %+.0f s off", c, k, ds, de)
+			}
+			for _, x := range r.corrections {
+				if x.Began.Equal(l.Began) && (x.Start.Sub(l.Start).Abs() > time.Minute || x.End.Sub(l.End).Abs() > time.Minute) {
+					t.Errorf("%+v: load %d of %s to %s is said to be of %s to %s", c, k, l.Start, l.End, x.Start, x.End)
+				}
+			}
+		}
+	}
+}
+
 func TestTwoReplaysAreTheSameToTheByte(t *testing.T) {
 	once := func() ([]byte, []byte) {
 		r := newRig(t, aWell, tanktest.Well{Level0: 60, Inflow: 30})
