@@ -101,11 +101,23 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 	} else if inches, after := ts.roseOnce(&u.site.tanks[i], d, now); inches > 0 && u.othersLost(i, d.end, after) < explainedShare*inches*u.site.tanks[i].Table.PerInch(d.closing.level) {
 		d.doubts = append(d.doubts, fmt.Sprintf("level rose by %.1f in within %s after it, as the well never did: the truck gave oil back, or something else came in", inches, spanText(after-d.end)))
 	}
+	u.oilLoad(i, ts, d, removed, now)
+}
+
+// oilLoad tells of a draw that a truck or a pipeline took, and of what speaks against it.
+func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	switch t := &u.site.tanks[i]; {
 	case t.Group != "":
 		u.startJointly(i, ts, &d)
 	case t.Valve:
 		ts.startAndEndByValve(t, &d)
+	}
+	if from, came := u.cameFrom(i, d); came > wrongBbl(removed) {
+		d.cameIn = came
+		d.doubts = append(d.doubts, fmt.Sprintf("tank %s was moved into it meanwhile: %.1f bbl came in and are not in its gauges", from, came))
+	}
+	if into := u.wentTo(i, d); into != "" {
+		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose as it fell, before a truck loaded there or after: a transfer, and maybe no load", into))
 	}
 	if d.stuck.to > 0 {
 		u.addEvent(ts, i, eventrules.Stuck, d.stuck.from, d.stuck.to, fmt.Sprintf("value stood still for %s during a load, then came down to %.2f in at once", spanText(d.stuck.to-d.stuck.from), d.closing.level))

@@ -29,6 +29,7 @@ type draw struct {
 	endLine          line       // how it fell at last
 	inflowBefore     float64    // inflow until the start, in/s
 	inflowAfter      float64    // inflow from the start on, in/s
+	cameIn           float64    // bbl that came from another tank meanwhile
 	usualInflow      float64    // inflow on other days, in/s
 	inflow           production // how well the inflow is known
 	stuck            stuckSpan  // when the value stood still meanwhile

@@ -37,7 +37,7 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 	per := t.Table.PerInch((l.Open + l.Close) / 2)
 	l.GaugeBbl = t.volume(d)
 	rise, off := ts.flowedIn(t, d, math.Max(d.end, d.evened)-d.start) // a group's closing is read later
-	l.InflowBbl, l.InflowErrorBbl = rise*per, 2*off*per
+	l.InflowBbl, l.InflowErrorBbl = rise*per+d.cameIn, 2*off*per
 	l.InflowUnknown = !d.inflow.known && d.inflowAfter == 0
 	l.RemovedBbl = l.GaugeBbl + l.InflowBbl
 	l.Rate = l.RemovedBbl / (math.Max(d.end-d.start, 1) / 60)

@@ -13,6 +13,7 @@ const (
 	compareLongest = 900.0 // s; at most this long
 	compareRuns    = 2     // stretches in a row that have to agree
 	arrivesShare   = 0.85  // share of a transfer that its other tank shows at least, where nothing else happens to it
+	movedLeast     = 180.0 // s in which a transfer into a tank is seen before or behind a draw from it
 	aloneMost      = 0.05  // share of a draw that another tank of a group may fall by chance
 )
 
@@ -231,6 +232,48 @@ func (s siteTanks) jointly(i int, d draw) (start, end float64) {
 		}
 	}
 	return start, end
+}
+
+// cameFrom is a tank that was moved into one while that was drawn from, and the barrels that came in during the draw.
+func (s siteTanks) cameFrom(i int, d draw) (name string, bbl float64) {
+	for k := range s.site.tanks {
+		for _, x := range s.drawsOf(k) {
+			if s.movedInto(k, i, x, d) {
+				return s.site.tanks[k].ID, -s.st.tanks[k].rise(&s.site.tanks[k], math.Max(d.start, x.start), math.Min(d.end, x.end))
+			}
+		}
+	}
+	return "", 0
+}
+
+// wentTo is a tank that was drawn from and that a draw went into, for a while at least.
+func (s siteTanks) wentTo(i int, d draw) (name string) {
+	for k := range s.site.tanks {
+		if slices.ContainsFunc(s.drawsOf(k), func(x draw) bool { return s.movedInto(i, k, d, x) }) {
+			return s.site.tanks[k].ID
+		}
+	}
+	return ""
+}
+
+// movedInto says that a draw went into another tank from which was drawn meanwhile: before that draw, or behind it, both were seen, and the
+// tank rose as the other fell, and no third fell.
+func (s siteTanks) movedInto(from, to int, d, theirs draw) bool {
+	if !s.separate(from, to) || d.end <= theirs.start || d.start >= theirs.end {
+		return false
+	}
+	giver, taker := s.st.tanks[from], s.st.tanks[to]
+	for _, beside := range []bounds{{d.start, math.Min(theirs.start-nodeEvery, d.end)}, {math.Max(theirs.end+150, d.start), d.end}} {
+		if beside.hi-beside.lo < movedLeast {
+			continue
+		}
+		out, left := giver.riseKnown(&s.site.tanks[from], beside.lo, beside.hi, movedLeast)
+		in, came := taker.riseKnown(&s.site.tanks[to], beside.lo, beside.hi, movedLeast)
+		if out = -out; left && came && out >= partBbl && in >= explainedShare*out && in <= out/explainedShare && s.othersDrained(from, to, beside.lo, beside.hi) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // startJointly gives a group's tank the start of the draw that pulled it down through the

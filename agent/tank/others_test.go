@@ -249,3 +249,37 @@ func TestWhatBothTanksOfAGroupRiseIsTheWells(t *testing.T) {
 		t.Errorf("%+v, want closings of %.2f in", r.loads, want)
 	}
 }
+
+// A truck loads from a tank while another tank is pumped into it: what comes in meanwhile leaves with it, and the load says so. A truck that
+// loads from the other tank is none of its business.
+func TestATransferIntoATankThatIsHauled(t *testing.T) {
+	moved := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 150, Rate: 4}
+	load := tanktest.Move{From: moved.From + 900, Bbl: 140, Rate: 7}
+	came := (load.End() - load.From) / 60 * moved.Rate
+	for _, into := range []bool{true, false} {
+		giver := tanktest.Well{Level0: 150, Inflow: 20, Moves: []tanktest.Move{moved}}
+		taker := tanktest.Well{Level0: 100, Inflow: 20, Moves: []tanktest.Move{load}}
+		if into {
+			taker.Moves = append(taker.Moves, tanktest.Move{From: moved.From, Bbl: -moved.Bbl, Rate: moved.Rate})
+		}
+		r := newRig(t, giver, taker)
+		r.run(0, 9*tanktest.Hour)
+		var l *Load
+		for k := range r.loads {
+			if asks := len(r.loads[k].Review) > 0; asks != into {
+				t.Errorf("into it %t: %+v", into, r.loads[k])
+			}
+			if r.loads[k].Tank == "TK-2" {
+				l = &r.loads[k]
+			}
+		}
+		switch {
+		case l == nil:
+			t.Errorf("into it %t: no load of TK-2: %+v", into, r.loads)
+		case into && (math.Abs(l.RemovedBbl-load.Bbl) > 6 || len(l.Review) == 0 || !strings.HasPrefix(l.Review[0], "tank TK-1 was moved into it meanwhile: ")):
+			t.Errorf("%.1f bbl removed of %g, %.1f of %.1f came in, review %q", l.RemovedBbl, load.Bbl, l.InflowBbl, came, l.Review)
+		case !into && (len(l.Review) > 0 || math.Abs(l.RemovedBbl-load.Bbl) > 1):
+			t.Errorf("two trucks at two tanks: %.1f bbl, review %q", l.RemovedBbl, l.Review)
+		}
+	}
+}
