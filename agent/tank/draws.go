@@ -14,6 +14,7 @@ const (
 	pauseLate  = 1.25  // times the longest pause, after which what a truck still holds is its own
 	partBbl    = 3.0   // a smaller part some minutes apart is no part of a load
 	early      = 0.08  // share of a load, of which a first part minutes before the rest is perhaps no part: a bleed, or a hatch that was opened
+	waterPart  = 0.3   // the same of a first part that left slower, as water is drawn off
 	otherPart  = 0.2   // share of a load, of which a part minutes from the rest that another pump drew is perhaps no part
 	otherRate  = 1.45  // times the other's rate, from which on it is another pump's
 	lastPart   = 0.25  // share of a load, of which a last part minutes behind the rest is perhaps foam that collapsed
@@ -217,7 +218,11 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 	va, vb, pause := t.volume(a), t.volume(b), b.start-a.end
 	ratio := t.pumpRate(a) / t.pumpRate(b)
-	other := pause > pauseSure && math.Min(va, vb) < otherPart*(va+vb) && math.Max(ratio, 1/ratio) > otherRate && a.samples > 0 && b.samples > 0
+	part := otherPart
+	if va < vb && ratio < 1 {
+		part = waterPart
+	}
+	other := pause > pauseSure && math.Min(va, vb) < part*(va+vb) && math.Max(ratio, 1/ratio) > otherRate && a.samples > 0 && b.samples > 0
 	if a.parts == 1 && pause > pauseSure/2 && (va < early*(va+vb) || other && va < vb) {
 		a.early, a.earlyBy = va, pause
 	}

@@ -283,3 +283,19 @@ func TestATransferIntoATankThatIsHauled(t *testing.T) {
 		}
 	}
 }
+
+// Without an interface nobody sees that it was water that left before the truck connected, but that it left slower, minutes before.
+func TestASlowerPartBeforeALoadAsks(t *testing.T) {
+	for _, c := range []struct {
+		rate float64
+		asks bool
+	}{{3.8, true}, {6.8, false}} {
+		first := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 40, Rate: c.rate}
+		load := tanktest.Move{From: first.End() + 8*60, Bbl: 138, Rate: 7}
+		r := newRig(t, tanktest.Well{Level0: 180, Inflow: 60, Moves: []tanktest.Move{first, load}})
+		r.run(0, 7*tanktest.Hour)
+		if len(r.loads) != 1 || len(r.loads[0].Review) > 0 != c.asks {
+			t.Errorf("%.1f bbl a minute: %+v", c.rate, r.loads)
+		}
+	}
+}
