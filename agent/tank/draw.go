@@ -52,11 +52,13 @@ type gauge struct {
 
 // production flows into a tank at rest: inches per second, with the standard error.
 type production struct {
-	last     float64 // now
-	usual    float64 // while the tank has room: a full one is shut in
-	err      float64 // standard error of either
-	variance float64 // variance in in²/s by which the level strays from an even rise, as dumps of a separator make it
-	known    bool    // an hour of rest was seen, or most of one
+	last      float64 // now
+	usual     float64 // while the tank has room: a full one is shut in
+	err       float64 // standard error of either
+	variance  float64 // variance in in²/s by which the level strays from an even rise, as dumps of a separator make it
+	burst     float64 // in by which the level rose at most within burstLong s; 0: not known
+	burstLong float64
+	known     bool // an hour of rest was seen, or most of one
 }
 
 // bounds is the span of time that a fall's edges may use: from the end of the draw before

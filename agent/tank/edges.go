@@ -40,6 +40,7 @@ const (
 // findEdges finds the edges of a fall by what is known now.
 func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now float64) draw {
 	next, made := ts.inflowResumed(t, f, math.Min(now, in.hi), made)
+	made = made.withBurst(ts, f.from.t)
 	d := draw{parts: 1, gap: f.gap, within: in, inflowBefore: made.last, inflowAfter: next, usualInflow: made.usual, inflow: made, resolution: ts.levels.resolutionAt(f.from.t, f.to.t)}
 	s0 := line{f.from.t, f.from.v, made.last}
 	s1 := line{f.to.t, f.to.v, next}

@@ -53,8 +53,8 @@ func (l *levels) volumeError(t *Tank, d draw) float64 {
 	if d.samples == 0 && d.opening.carried > 0 && d.closing.carried > 0 {
 		hidden = math.Hypot(hiddenShare*(d.end-d.start)*d.inflowAfter, lean*(d.inflowAfter-d.inflowBefore)/math.Sqrt(12))
 	}
-	before := l.witness(per, line{d.start, d.opening.level, d.inflowBefore}, math.Max(d.within.lo, d.start-witnessLast), d.start-witnessFirst)
-	after := l.witness(per, line{d.end, d.closing.level, d.inflowAfter}, d.end+witnessFirst, math.Min(d.within.hi, d.end+witnessLast))
+	before := d.inflow.beyond(l.witness(per, line{d.start, d.opening.level, d.inflowBefore}, math.Max(d.within.lo, d.start-witnessLast), d.start-witnessFirst))
+	after := d.inflow.beyond(l.witness(per, line{d.end, d.closing.level, d.inflowAfter}, d.end+witnessFirst, math.Min(d.within.hi, d.end+witnessLast)))
 	switch {
 	case d.late > 0:
 		before, after = 0, 0 // what was shown there is the level's of earlier
@@ -64,6 +64,11 @@ func (l *levels) volumeError(t *Tank, d draw) float64 {
 		after = d.inflow.unsureOver(d.inflowAfter, t.Loads.GroupSettle.Seconds()/2)
 	}
 	return per * math.Sqrt(stats.Square(d.opening.err)+stats.Square(d.closing.err)+2*stats.Square(t.sensorError())+stats.Square(d.inflow.err*lean)+stats.Square(hidden)+(stats.Square(before)+stats.Square(after))/4)
+}
+
+// beyond is what a witness strays further than what flows in does in so short a time.
+func (p production) beyond(strayed float64) float64 {
+	return math.Copysign(math.Max(0, math.Abs(strayed)-math.Sqrt(p.straysOver((witnessFirst+witnessLast)/2))), strayed)
 }
 
 // unsureOver are two standard errors, in inches, of what flows in over so many seconds when nobody knows

@@ -11,28 +11,31 @@ const (
 	inflowLongest = 12 * 3600.0
 	inflowLong    = 4 * 3600.0
 	inflowShort   = 3600.0
-	inflowMost    = 0.01  // in/s; 0.6 in/min
-	fillRate      = 2.5   // bbl/min; a faster rise is not production
-	fillSlow      = 1.2   // bbl/min; nor is one that is faster than this,
-	fillMany      = 4.0   // and so many times as fast as usual
-	fullWithin    = 18.0  // in below the top of the shell at which a well is shut in
-	resumeFirst   = 180.0 // s after a draw before what flows in again is measured
-	resumeDipped  = 600.0 // the same for a sensor that the truck's vacuum dips
-	resumeFill    = 1.0   // bbl/min; where what flows in after a draw is measured a faster rise is not production,
-	resumeTimes   = 5.0   // unless it usually is nearly as fast
-	filledLong    = 300.0 // s
-	filledDumps   = 3.0   // dumps at once that are no separator's
-	filledNoise   = 4.0   // times the scatter that it rises in that time
-	slopeChance   = 2.0   // standard errors by which chance makes two slopes differ
-	slopeSure     = 3.5   // the same by which it does not
-	DumpBbl       = 0.7   // barrels that a separator dumps at once, until the tank itself has shown
-	dumpRare      = 0.05  // dumps in some time that are few
-	dumpPrior     = 4.0   // steps of the history that this assumption is worth
-	rateVaries    = 0.06  // share by which a well's rate changes within hours
-	stretchSteps  = 12    // steps of a stretch whose straying is measured
-	stretchFew    = 6     // stretches that show how what flows in strays from that before and after
-	evenLeast     = 0.02  // share of a separator's straying that any well has
-	unknownDay    = 150.0 // bbl a day that a tank of which nothing is known may take in
+	inflowMost    = 0.01   // in/s; 0.6 in/min
+	fillRate      = 2.5    // bbl/min; a faster rise is not production
+	fillSlow      = 1.2    // bbl/min; nor is one that is faster than this,
+	fillMany      = 4.0    // and so many times as fast as usual
+	fillPulses    = 6      // times in a day, which a well's pump does and no person
+	fullWithin    = 18.0   // in below the top of the shell at which a well is shut in
+	resumeFirst   = 180.0  // s after a draw before what flows in again is measured
+	resumeDipped  = 600.0  // the same for a sensor that the truck's vacuum dips
+	resumeFill    = 1.0    // bbl/min; where what flows in after a draw is measured a faster rise is not production,
+	resumeTimes   = 5.0    // unless it usually is nearly as fast
+	filledLong    = 300.0  // s
+	filledDumps   = 3.0    // dumps at once that are no separator's
+	filledNoise   = 4.0    // times the scatter that it rises in that time
+	slopeChance   = 2.0    // standard errors by which chance makes two slopes differ
+	slopeSure     = 3.5    // the same by which it does not
+	DumpBbl       = 0.7    // barrels that a separator dumps at once, until the tank itself has shown
+	dumpRare      = 0.05   // dumps in some time that are few
+	dumpPrior     = 4.0    // steps of the history that this assumption is worth
+	rateVaries    = 0.06   // share by which a well's rate changes within hours
+	stretchSteps  = 12     // steps of a stretch whose straying is measured
+	stretchFew    = 6      // stretches that show how what flows in strays from that before and after
+	evenLeast     = 0.02   // share of a separator's straying that any well has
+	burstSeen     = 4500.0 // s of rest that show how fast a level rises at most
+	burstReads    = 2.1    // readings of it at least
+	unknownDay    = 150.0  // bbl a day that a tank of which nothing is known may take in
 )
 
 // inflow is the production before a time, from the history at rest. A shorter time overrules
@@ -74,8 +77,13 @@ func (p production) mayRise(long float64) float64 {
 
 // straysOver is the variance, in in², of what flows in over some seconds. Where less than dumpRare dumps of a separator are to be
 // expected in them it is by so much the less: the error that 19 of 20 are within leaves out what comes so seldom.
+//
+// A well whose pump goes on and off strays far in hours, and in a minute no further than its level ever rose in one.
 func (p production) straysOver(seconds float64) float64 {
 	v := p.variance * seconds
+	if p.burst > 0 {
+		v = math.Min(v, stats.Square(p.burst*math.Max(1, seconds/p.burstLong)))
+	}
 	if p.usual <= 0 {
 		return v
 	}
@@ -126,6 +134,17 @@ func (l *levels) strayed(at, seconds, rate, per, top float64) float64 {
 	return math.Sqrt(strays)
 }
 
+// withBurst adds the most by which the level rose at rest before a fall within a moment, where hours of it were seen.
+func (p production) withBurst(ts *tankState, before float64) production {
+	from := math.Max(ts.decidedTo, before-fineFor)
+	if before-from < burstSeen || len(between(ts.levels.recent, from, from+burstSeen/2)) == 0 {
+		return p
+	}
+	p.burstLong = math.Max(edgeUnsure, burstReads*ts.interval.usual)
+	p.burst = ts.levels.mostRisen(from, before, p.burstLong)
+	return p
+}
+
 func (l *levels) levelBefore(at float64) (float64, bool) {
 	k := searchTime(l.history, at)
 	if k == 0 {
@@ -149,11 +168,14 @@ func (l *levels) pumpedIn(i int, per float64) bool {
 	if rate > fillRate || rate <= fillSlow {
 		return rate > fillRate
 	}
-	rates := make([]float64, len(l.history))
+	rates, pulses := make([]float64, len(l.history)), 0
 	for i := range rates {
 		rates[i] = l.stepRate(i, per)
+		if i > 0 && rates[i] > fillSlow && rates[i-1] <= fillSlow && l.history[i].v > l.history[i-1].v {
+			pulses++
+		}
 	}
-	return rate > fillMany*stats.Median(rates)
+	return rate > fillMany*stats.Median(rates) && pulses < fillPulses
 }
 
 // stepRate is how fast the level moved in the step to point i, barrels a minute up or down; 0 where it is not known.

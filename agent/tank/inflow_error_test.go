@@ -10,20 +10,50 @@ import (
 // What flows into a tank while it is hauled nobody sees: its error is as wide as what the hours before and after show. inflow is bbl a
 // minute at a time.
 func inflowsOf(t *testing.T, at float64, inflow func(s float64) float64) (off, said float64) {
+	r, in := fed(t, 150, at, 2*tanktest.Hour, inflow)
+	return r.loads[0].InflowBbl - in, r.loads[0].InflowErrorBbl
+}
+
+// fed runs a tank with an inflow through one load, and some time on; in is what flowed in during the load.
+func fed(t *testing.T, level, at, on float64, inflow func(s float64) float64) (r *rig, bbl float64) {
 	load := aLoad
 	load.From += at
-	until := load.End() + 2*tanktest.Hour
+	until := load.End() + on
 	in := make([]float64, int(until)+1)
 	for s := 1; s < len(in); s++ {
 		in[s] = in[s-1] + inflow(float64(s))/60
 	}
-	r := newRig(t, tanktest.Well{Level0: 150, Moves: []tanktest.Move{load}})
+	r = newRig(t, tanktest.Well{Level0: level, Moves: []tanktest.Move{load}})
 	r.sensor = func(_ int, s, v float64) (float64, bool) { return v + in[int(s)]/tanktest.PerInch, true }
 	r.run(0, until)
 	if len(r.loads) != 1 {
 		t.Fatalf("%d loads, want one", len(r.loads))
 	}
-	return r.loads[0].InflowBbl - (in[int(load.End())] - in[int(load.From)]), r.loads[0].InflowErrorBbl
+	return r, in[int(load.End())] - in[int(load.From)]
+}
+
+// A strong well whose pump runs a quarter of each hour fills the tank by and by: none of a load came back, and its gauges are as good as
+// the readings next to it.
+func TestAWellThatPumpsByTheClock(t *testing.T) {
+	asks := 0
+	for at := 8 * tanktest.Hour; at < 9*tanktest.Hour; at += 600 {
+		r, _ := fed(t, 50, at, 6*tanktest.Hour, func(s float64) float64 {
+			if math.Mod(s, 3600) < 900 {
+				return 1.35
+			}
+			return 0
+		})
+		l := r.loads[0]
+		if len(l.Review) > 0 {
+			asks++
+		}
+		if len(r.corrections) > 0 || l.ErrorBbl > 4 {
+			t.Errorf("load at %.0f min of the hour: give or take %.1f bbl, review %q, corrections %+v", math.Mod(at, 3600)/60, l.ErrorBbl, l.Review, r.corrections)
+		}
+	}
+	if asks > 2 {
+		t.Errorf("%d of 6 loads ask", asks)
+	}
 }
 
 func TestTheInflowOfALoadHasItsError(t *testing.T) {

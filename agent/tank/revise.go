@@ -51,10 +51,12 @@ func (u *update) findReturned(i int, ts *tankState, now float64) {
 	})
 }
 
-// wonBack are the inches that the level has won since a load, beyond its inflow, at a rate that only a pump has; since
-// is the time at which that began. The next draw ends the count: what is pumped in for it is no return.
+// wonBack are the most inches that the level has won since a load, beyond its inflow, from when it first rose at a rate that only a pump
+// has; since is that time. A well whose pump goes on and off wins nothing by and by. The next draw ends the count: what is pumped in for
+// it is no return.
 func (l *levels) wonBack(t *Tank, load reportedLoad) (back, since, last float64) {
 	last = load.closing
+	net := 0.0
 	k := searchTime(l.history, load.end+300)
 	for k++; k < len(l.history); k++ {
 		a, b := l.history[k-1], l.history[k]
@@ -63,11 +65,12 @@ func (l *levels) wonBack(t *Tank, load reportedLoad) (back, since, last float64)
 		if float64(b.v-a.v) < -2*fallLeast*math.Max(1, dt/historyEvery) || dt > 2*historyEvery {
 			break
 		}
-		if won*t.Table.PerInch(float64(b.v)) >= t.Loads.MinRate*dt/60 {
-			if back == 0 {
-				since = a.t
-			}
-			back += won
+		if since == 0 && won*t.Table.PerInch(float64(b.v)) >= t.Loads.MinRate*dt/60 {
+			since = a.t
+		}
+		if since > 0 {
+			net += won
+			back = math.Max(back, net)
 		}
 		last = float64(b.v)
 	}
