@@ -210,7 +210,7 @@ func (d *Server) whyWaiting(stream string, s outbox.DrainStatus) string {
 			return next("sent without a clear answer")
 		}
 		if s.Answer.Status == 0 {
-			return next("the service cannot be reached") + "; look at modem, cable and service.url"
+			return next("the service cannot be reached") + unreachedHint(s.Answer.Message)
 		}
 		return next("the service does not take it")
 	case outbox.Sending, outbox.Idle:
@@ -225,6 +225,14 @@ func (d *Server) whyWaiting(stream string, s outbox.DrainStatus) string {
 		return fmt.Sprintf("nothing was taken since %s (%s); it is being tried now", d.localTime(s.Troubled), answerText(s.Answer))
 	}
 	return "nobody sends this stream"
+}
+
+// unreachedHint says what to look at when no answer came, by what stood in its way.
+func unreachedHint(why string) string {
+	if strings.Contains(why, "certificate") { // it was reached: something answered
+		return "; look at service.ca_file, at the name in service.url, at this box's clock, and for a proxy or a login page in between"
+	}
+	return "; look at modem, cable and service.url"
 }
 
 // linkReason says what of the link holds a stream back.

@@ -72,7 +72,7 @@ func (o *backtestOptions) run(ctx context.Context, c *call, _ []string) error {
 			return err
 		}
 	}
-	t := &trial{cfg: cfg, watch: watcher{warn: c.err}}
+	t := &trial{cfg: cfg, watch: watcher{warn: c.err, heard: map[collectors.Point]*heardRows{}}}
 	if o.plot != "" {
 		t.watch.levels = levelsOf(cfg, part)
 	}
@@ -192,6 +192,13 @@ type watcher struct {
 	levels      []tankLevel
 	refused     int
 	first, last time.Time
+	heard       map[collectors.Point]*heardRows
+}
+
+// heardRows counts a point's rows, and what was said of its last one that was not good.
+type heardRows struct {
+	all, good int
+	why       string
 }
 
 // watchedHost is a host with a watcher before it.
@@ -213,12 +220,41 @@ func (w watchedHost) Emit(ctx context.Context, batch []collectors.Reading) error
 			w.last = at
 		}
 	}
-	if len(w.levels) > 0 {
-		for _, r := range batch {
+	for _, r := range batch {
+		w.hear(r)
+		if len(w.levels) > 0 {
 			w.addLevel(r)
 		}
 	}
 	return nil
+}
+
+func (w *watcher) hear(r collectors.Reading) {
+	h := w.heard[r.Point]
+	if h == nil {
+		h = &heardRows{}
+		w.heard[r.Point] = h
+	}
+	h.all++
+	switch {
+	case r.Quality == collectors.Good:
+		h.good++
+	case r.Err != nil:
+		h.why = ": " + r.Err.Error()
+	}
+}
+
+// printBlind tells of the tanks of which no level was seen: no ticket is no proof that nothing was hauled.
+func (w *watcher) printBlind(out io.Writer, cfg *config.Config) {
+	for i := range cfg.Tanks {
+		t := &cfg.Tanks[i]
+		switch h := w.heard[t.Level]; {
+		case h == nil:
+			fmt.Fprintf(out, "\n%s was not seen: no row is of its level %s.\n", t.ID, t.Level)
+		case h.good == 0:
+			fmt.Fprintf(out, "\n%s was not seen: none of the %s of its level %s is good%s.\n", t.ID, countText(h.all, "row"), t.Level, h.why)
+		}
+	}
 }
 
 // Keeps implements collectors.Host: each row is told.
@@ -272,6 +308,8 @@ func printBacktest(c *call, t *trial) error {
 		if remark != "" {
 			remark = "review: " + remark
 			doubtful++
+		} else {
+			remark = strings.Join(b.Load.Remarks, ", ")
 		}
 		if b.Ticket == nil {
 			held++
@@ -304,6 +342,7 @@ func printBacktest(c *call, t *trial) error {
 		fmt.Fprintf(c.out, "\n%s fell from %.2f to %.2f in, %s to %s, by %.1f bbl. The readings end before that is decided:\n%s, which would be until %s.\n",
 			v.Tank, v.Open, v.Close, timeText(v.Start, h.zone()), v.End.In(h.zone()).Format("15:04"), v.Bbl, v.Why, v.Until.In(h.zone()).Format("15:04"))
 	}
+	t.watch.printBlind(c.out, t.cfg)
 	last := fmt.Sprintf("%s, %s", countText(len(t.sent), "ticket"), countText(len(t.events), "event"))
 	if doubtful > 0 {
 		last += fmt.Sprintf("; %s for a person to look at", countText(doubtful, "load"))

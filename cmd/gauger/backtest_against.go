@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -83,12 +84,26 @@ func otherTickets(ctx context.Context, c *call, cfg *config.Config, against stri
 		if bbl, ok := h.barrels(w.Tank, w.Open, w.Close); ok {
 			t.Bbl = &bbl
 		}
+		if bbl, ok := gaugedIn(w.Comments); ok && (t.Bbl == nil || math.Abs(bbl-*t.Bbl) > saidTo) { // by another strapping table
+			t.Bbl = &bbl
+		}
 		if _, review, doubtful := strings.Cut(w.Comments, "needs review: "); doubtful {
 			t.Remark = "review: " + review
 		}
 		all = append(all, t)
 	}
 	return all, nil
+}
+
+// saidTo is to how many barrels comments give a volume.
+const saidTo = 0.051
+
+// gaugedIn are the barrels by gauge that a ticket's comments give.
+func gaugedIn(comments string) (bbl float64, ok bool) {
+	_, rest, found := strings.Cut(comments, "gauge_bbl=")
+	figure, _, _ := strings.Cut(rest, ";")
+	bbl, err := strconv.ParseFloat(figure, 64)
+	return bbl, found && err == nil
 }
 
 // newComparedTicket is a ticket of a book as one side of a comparison.
@@ -216,6 +231,9 @@ func comparePair(a, b *comparedTicket) *pair {
 	p.Start, p.End = at(a.Start, b.Start), at(a.End, b.End)
 	if a.Bbl != nil && b.Bbl != nil {
 		p.Bbl = new(math.Round(100*(*a.Bbl-*b.Bbl)) / 100)
+		if math.Abs(*p.Bbl) > saidTo {
+			p.Verdict = differs
+		}
 	}
 	if a.Number != b.Number && a.Number != "" && b.Number != "" {
 		p.Verdict = differs

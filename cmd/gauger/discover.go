@@ -69,7 +69,11 @@ func (o *discoverMQTTOptions) run(ctx context.Context, c *call, args []string) e
 	dev := config.NewMQTT(o.broker, o.password)
 	if !strings.Contains(args[0], "://") {
 		var err error
-		if dev, err = configuredBroker(c, args[0]); err != nil {
+		dev, err = configuredBroker(c, args[0])
+		if err != nil && strings.ContainsAny(args[0], ".:") {
+			return usageError{fmt.Sprintf("%s is no broker's address as it stands: write mqtt://%s, or mqtts:// where it wants TLS", args[0], args[0])}
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -162,7 +162,7 @@ func (p *ledgerProof) eventsText(t *table) {
 	e := p.Events
 	t.printf("\nDIAGNOSTIC EVENTS by their start: %d delivered", e.Delivered)
 	if e.Compared {
-		t.printf(", the service has %d: %d missing, %d doubled, %d not known here", e.Service, len(e.Missing), len(e.Doubled), len(e.Unknown))
+		t.printf(", the service has %d: %d missing, %d doubled, %d not known here", e.Service, apart(e.Missing), apart(e.Doubled), apart(e.Unknown))
 	}
 	t.printf("\n")
 	if e.Note != "" {
@@ -173,6 +173,14 @@ func (p *ledgerProof) eventsText(t *table) {
 			t.printf("%s\n", columns(line))
 		}
 	}
+}
+
+// apart is how many events the two sides differ in.
+func apart(all []control.EventCount) (n int) {
+	for _, e := range all {
+		n += max(e.Delivered-e.Service, e.Service-e.Delivered)
+	}
+	return n
 }
 
 func (p *ledgerProof) csvLines(of string, h site) [][]string {
