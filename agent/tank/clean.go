@@ -11,10 +11,6 @@ const (
 	pumpStood   = 120.0 // s; the least that a value stands still while oil was leaving, to be stuck
 	hungLeast   = 300.0 // s for which a sensor that hung behind a load, or until one was under way, stood still at least
 	hungTimes   = 20.0  // times the usual stay of a value, the same until one was under way
-	hungInTimes = 3.0   // times the same where it then comes down faster than the pump,
-	leapTimes   = 1.25  // so many times as far,
-	hungNever   = 8.0   // and times the same where so much
-	hungRise    = 0.3   // in flowed in meanwhile
 	heldTooLong = 60.0  // times the usual stay of a value, after which it is stuck
 	heldNoise   = 0.02  // in; a quieter sensor, or one of coarse steps, may stand still for hours
 )
@@ -111,7 +107,7 @@ func (ts *tankState) hung(t *Tank) bool {
 	down, over := ts.last.v-p.first.v, p.first.t-ts.heldSince
 	per := t.Table.PerInch(p.last.v)
 	pumped := fell >= ts.noise.leastFall() && fell >= t.Loads.MinRate/60/per*long && down > 0 && down*long <= fell*over
-	left := t.volume(draw{opening: gauge{level: ts.last.v}, closing: gauge{level: p.first.v}})
+	left := t.barrels(ts.last.v, p.first.v)
 	truck := left >= t.Loads.MinLoad && (t.Loads.TruckMax == 0 || left <= t.Loads.TruckMax) && left <= t.Loads.MaxRate/60*over
 	return pumped || truck && ts.noise.sigmaAtChange >= heldNoise && stood >= t.Loads.GapMin.Seconds()
 }
@@ -127,7 +123,7 @@ func (ts *tankState) astraySince(t *Tank, to point) (since point, ok bool) {
 	if ts.drawing || since.t == 0 || ts.lastDrawEnd > since.t || ts.last.v <= since.v || jumped-since.t > 2*historyEvery || over > t.Loads.MaxGapTicket.Seconds() {
 		return since, false
 	}
-	left := t.volume(draw{opening: gauge{level: since.v}, closing: gauge{level: to.v}})
+	left := t.barrels(since.v, to.v)
 	return since, left >= t.Loads.MinLoad && left <= t.Loads.MaxRate/60*over
 }
 

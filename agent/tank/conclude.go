@@ -99,7 +99,7 @@ func (u *update) decidable(i int, ts *tankState, d draw, now float64, followed b
 	if usual > wait {
 		enough-- // of readings that are so far apart two take hours
 	}
-	if !followed && d.leaptAt > now && !ts.stopped(d) || rest < enough && silent < 2*usual+300 || !followed && ts.brokeOff(t, d) {
+	if !followed && (d.leaptAt > now && !ts.stopped(d) || ts.brokeOff(t, d)) || rest < enough && silent < 2*usual+300 {
 		return false // the readings stopped while it fell: they will tell
 	}
 	if d.closing.away > t.Loads.GapMin.Seconds() && ts.interval.usual < 120 && now-d.end-d.closing.away < afterGap {

@@ -57,8 +57,8 @@ type production struct {
 	err       float64 // standard error of either
 	variance  float64 // variance in in²/s by which the level strays from an even rise, as dumps of a separator make it
 	burst     float64 // in by which the level rose at most within burstLong s; 0: not known
-	burstLong float64
-	known     bool // an hour of rest was seen, or most of one
+	burstLong float64 // s
+	known     bool    // an hour of rest was seen, or most of one
 }
 
 // bounds is the span of time that a fall's edges may use: from the end of the draw before
@@ -69,10 +69,18 @@ type bounds struct{ lo, hi float64 }
 type stuckSpan struct{ from, to float64 }
 
 // volume is the barrels between the gauges of a draw.
-func (t *Tank) volume(d draw) float64 {
-	a, _ := t.Table.Extrapolated(d.opening.level)
-	b, _ := t.Table.Extrapolated(d.closing.level)
+func (t *Tank) volume(d draw) float64 { return t.barrels(d.opening.level, d.closing.level) }
+
+// barrels are those that a fall from one level to another takes.
+func (t *Tank) barrels(from, to float64) float64 {
+	a, _ := t.Table.Extrapolated(from)
+	b, _ := t.Table.Extrapolated(to)
 	return a - b
+}
+
+// slope is how fast the level fell over a draw, in/s.
+func (d draw) slope() float64 {
+	return (d.opening.level - d.closing.level) / math.Max(d.end-d.start, 1)
 }
 
 // wrongBbl is by how many barrels a ticket of so many is wrong: more than the greater of one and a hundredth.

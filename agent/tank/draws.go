@@ -279,8 +279,8 @@ func (ts *tankState) longestStop(t *Tank, d draw) (stop, before float64) {
 		for j = max(i, j); j+1 < len(b) && float64(b[i].v-b[j+1].v) < bit; j++ {
 		}
 		if long := b[j].t - b[i].t; long > stop {
-			part := draw{opening: d.opening, closing: gauge{level: float64(b[i].v)}}
-			if bbl := t.volume(part); math.Min(bbl, t.volume(d)-bbl) >= t.Loads.MinLoad {
+			bbl := t.barrels(d.opening.level, float64(b[i].v))
+			if math.Min(bbl, t.volume(d)-bbl) >= t.Loads.MinLoad {
 				stop, before = long, bbl
 			}
 		}

@@ -55,7 +55,8 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	drawn := ts.beforeStandstill(inner)
 	head, tail := ts.noise.endLines(t, drawn, s0, s1)
 	if n := len(inner); n-len(drawn) >= restFew {
-		d.doubts = append(d.doubts, fmt.Sprintf("had stopped %.0f s before the readings did, and %.1f bbl left unseen: one truck or two", inner[n-1].t-drawn[len(drawn)-1].t, t.volume(draw{opening: gauge{level: float64(inner[n-1].v)}, closing: gauge{level: s1.v}})))
+		last := inner[n-1]
+		d.doubts = append(d.doubts, fmt.Sprintf("it had stopped %.0f s before the readings did, and %.1f bbl left unseen: one truck or two", last.t-drawn[len(drawn)-1].t, t.barrels(float64(last.v), s1.v)))
 	}
 	d.slosh, d.endLine = ts.noise.slosh(inner, tail), tail
 

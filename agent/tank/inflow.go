@@ -105,7 +105,7 @@ func (ts *tankState) flowedIn(t *Tank, d draw, seconds float64) (rise, err float
 // strayed are the inches by which what flowed in over as many seconds usually strays, as the history at rest shows it: from a rate, or
 // from that of as long before and after, whichever it strays less from.
 func (l *levels) strayed(at, seconds, rate, per, top float64) float64 {
-	var rises []float64 // of one stretch at rest after the other, each less than what the rate makes
+	var rises []float64 // of stretches at rest, one after the other, beyond what the rate makes
 	var fromRate, fromNext, n, m float64
 	var rise, time float64
 	for i := searchTime(l.history, at-inflowDay); i < len(l.history) && l.history[i].t <= at; i++ {

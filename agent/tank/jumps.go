@@ -212,7 +212,7 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 	}
 	unseen := ""
 	if t := &u.site.tanks[i]; p.first.v < ts.last.v {
-		less := t.volume(draw{opening: gauge{level: ts.last.v}, closing: gauge{level: p.first.v}})
+		less := t.barrels(ts.last.v, p.first.v)
 		if less >= t.Loads.MinLoad && less <= t.Loads.TruckMax {
 			unseen = fmt.Sprintf("; if a truck came while the sensor hung, it took some %.0f bbl: `gauger tickets add`", less)
 		}

@@ -174,8 +174,11 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	say(l.Close < endMargin && !low, 0.5, "closing at %.2f in, where no pump draws: a sensor that was lifted out, or has no power", l.Close)
 	say(wrong > reviewChance, 1, "volume uncertain by %.1f bbl", l.ErrorBbl)
 	pipe := t.pumpRate(d) < pipeRate
-	stop, before := ts.longestStop(t, d)
-	twice := more && stop >= pauseBrief && !pipe && !d.setByValve
+	var stop, before float64
+	if more && !pipe && !d.setByValve {
+		stop, before = ts.longestStop(t, d)
+	}
+	twice := stop >= pauseBrief
 	say(twice, twoTrucks, "stopped for %s after %.0f bbl, and %.0f in all, where a truck holds %g: maybe %d loads", spanText(stop), before, l.GaugeBbl, t.Loads.TruckMax, trucks)
 	say(more && !twice && l.GaugeBbl > moreThanOne*t.Loads.TruckMax && !pipe && d.samples > 0, 1, "%.0f bbl at once, where a truck holds %g: maybe %d loads", l.GaugeBbl, t.Loads.TruckMax, trucks)
 	return stats.Round(c, 2), why

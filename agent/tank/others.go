@@ -237,6 +237,9 @@ func (s siteTanks) jointly(i int, d draw) (start, end float64) {
 // cameFrom is a tank that was moved into one while that was drawn from, and the barrels that came in during the draw.
 func (s siteTanks) cameFrom(i int, d draw) (name string, bbl float64) {
 	for k := range s.site.tanks {
+		if !s.separate(i, k) {
+			continue
+		}
 		for _, x := range s.drawsOf(k) {
 			if s.movedInto(k, i, x, d) {
 				return s.site.tanks[k].ID, -s.st.tanks[k].rise(&s.site.tanks[k], math.Max(d.start, x.start), math.Min(d.end, x.end))
@@ -249,17 +252,17 @@ func (s siteTanks) cameFrom(i int, d draw) (name string, bbl float64) {
 // wentTo is a tank that was drawn from and that a draw went into, for a while at least.
 func (s siteTanks) wentTo(i int, d draw) (name string) {
 	for k := range s.site.tanks {
-		if slices.ContainsFunc(s.drawsOf(k), func(x draw) bool { return s.movedInto(i, k, d, x) }) {
+		if s.separate(i, k) && slices.ContainsFunc(s.drawsOf(k), func(x draw) bool { return s.movedInto(i, k, d, x) }) {
 			return s.site.tanks[k].ID
 		}
 	}
 	return ""
 }
 
-// movedInto says that a draw went into another tank from which was drawn meanwhile: before that draw, or behind it, both were seen, and the
-// tank rose as the other fell, and no third fell.
+// movedInto says that a draw from one of two separate tanks went into the other, from which was drawn meanwhile: before that draw, or
+// behind it, both were seen, the one rose as the other fell, and no third fell.
 func (s siteTanks) movedInto(from, to int, d, theirs draw) bool {
-	if !s.separate(from, to) || d.end <= theirs.start || d.start >= theirs.end {
+	if d.end <= theirs.start || d.start >= theirs.end {
 		return false
 	}
 	giver, taker := s.st.tanks[from], s.st.tanks[to]

@@ -244,7 +244,7 @@ func (r resting) lastBefore(ps []piece, usual float64) int {
 func staircase(ts *tankState, d draw, price float64) (steps int, inches float64) {
 	b := stairSamples(between(ts.levels.recent, d.start-restNear, d.end+restNear))
 	sigma := math.Max(ts.noise.perSample(), quietScatter(b))
-	rate := (d.opening.level - d.closing.level) / math.Max(d.end-d.start, 1)
+	rate := d.slope()
 	last, took, hidden, changes, least, shortest := -1, 0.0, 0.0, 0, math.Inf(1), math.Inf(1)
 	ps := cut(b, func(sample) float64 { return sigma * sigma }, price)
 	for k, p := range ps {

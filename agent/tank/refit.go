@@ -6,6 +6,9 @@ import (
 	"slices"
 )
 
+// ever is before every time.
+var ever = math.Inf(-1)
+
 // Arranged is the state for another list of tanks: from says, for each of them, which tank of this state it was; a
 // number that is none begins anew.
 func (st State) Arranged(from []int) State {
@@ -41,10 +44,10 @@ func (st State) Joined(from State, k int, speed float64) (State, error) {
 	}
 	ahead := theirs.offset - ours.offset // of their zero before ours, real s
 	if ahead < 0 {                       // no time is before the zero, which stands for none
-		st = st.shifted(-ahead, speed)
+		st = st.shifted(-ahead, ever, speed)
 	} else {
 		st = st.cloned(len(st.tanks))
-		from = from.shifted(ahead, speed)
+		from = from.shifted(ahead, ever, speed)
 	}
 	st.tanks, st.now = append(st.tanks, from.tanks[k]), math.Max(st.now, from.now)
 	st.mark++
@@ -67,8 +70,8 @@ func (st *State) clockOf(i int) clock {
 	return st.boxClock
 }
 
-// shifted is the state with its time counted from so many real seconds earlier.
-func (st State) shifted(by, speed float64) State {
+// shifted is the state with its times since one later by so many real seconds, so that its clocks say of them what they said before.
+func (st State) shifted(by, since, speed float64) State {
 	by = float64(grains(by*speed, timeGrain)) * timeGrain / speed
 	st.base, st.now, st.bootedAt, st.storedAt = st.base+by, st.now+by, st.bootedAt+by, st.storedAt+by*speed
 	st.boxClock.shift(by)
@@ -78,8 +81,10 @@ func (st State) shifted(by, speed float64) State {
 	st = st.cloned(len(st.tanks))
 	for i, old := range st.tanks {
 		ts := *old
-		ts.clock.shift(by)
-		ts.shift(by*speed, math.Inf(-1))
+		if since == ever || !ts.clock.resync { // else it is still that of before
+			ts.clock.shift(by)
+		}
+		ts.shift(by*speed, since*speed)
 		st.tanks[i] = &ts
 	}
 	return st
@@ -88,26 +93,17 @@ func (st State) shifted(by, speed float64) State {
 // wasAway is told that a clock was set by a step. If it tells at last how long the program was away, that time is put between what came
 // before and what came since; it is given in real seconds.
 func (u *update) wasAway(c clock, step float64) float64 {
-	lost, speed := u.st.lost, u.site.speed
+	lost := u.st.lost
 	if lost.at == 0 || step < neverSetStep {
 		return 0
 	}
 	u.st.lost = lostTime{}
-	by := float64(grains((c.offset-lost.offset)*speed, timeGrain)) * timeGrain / speed
-	if by <= 0 || by*speed > longestAway {
+	away, was := c.offset-lost.offset, u.st.now
+	if away <= 0 || away*u.site.speed > longestAway {
 		return 0
 	}
-	st := u.st
-	st.base, st.now, st.bootedAt, st.storedAt = st.base+by, st.now+by, st.bootedAt+by, st.storedAt+by*speed
-	st.boxClock.shift(by)
-	for i := range st.tanks {
-		ts := u.writable(i)
-		if !ts.clock.resync { // else it is still that of before
-			ts.clock.shift(by)
-		}
-		ts.shift(by*speed, lost.at*speed)
-	}
-	return by
+	*u.st = u.st.shifted(away, lost.at, u.site.speed)
+	return u.st.now - was
 }
 
 func (c *clock) shift(by float64) {

@@ -10,6 +10,10 @@ import (
 
 const (
 	undoneLong   = 6 * 3600.0 // s before a fall in which something may have lifted the level
+	hungLeaps    = 3.0        // times the usual stay of a value that stands until a load is under way, where it then comes down
+	leapTimes    = 1.25       // so many times as far as the pump draws
+	hungNever    = 8.0        // the same where it comes down as the pump draws, and so much
+	hungRise     = 0.3        // in flowed in meanwhile
 	undoneJunk   = 3 * 3600.0 // s before it in which a sensor that jumps may have begun to
 	quickTimes   = 2.0        // the same of a fall that is a load all the same, in doubt, where its readings show it on its way
 	leapNoise    = 4.0        // times its scatter that a level steps by itself
@@ -148,11 +152,11 @@ func hungInto(ts *tankState, d draw) (since float64, leapt bool) {
 		last++
 	}
 	stood := b[last].t - b[first].t
-	if last+1 == len(b) || stood < math.Max(hungLeast, hungInTimes*ts.interval.held) {
+	if last+1 == len(b) || stood < math.Max(hungLeast, hungLeaps*ts.interval.held) {
 		return 0, false
 	}
 	bit := d.step + restSigmas*ts.noise.perSample()
-	pumped := (d.opening.level - d.closing.level) / (d.end - d.start) * (b[last+1].t - b[last].t)
+	pumped := d.slope() * (b[last+1].t - b[last].t)
 	leapt = float64(b[last].v-b[last+1].v) >= leapTimes*pumped+bit
 	if never := d.step < coarseLeast && stood >= hungNever*ts.interval.held && d.inflowBefore*stood >= math.Max(hungRise, bit); !leapt && !never {
 		return 0, false
@@ -173,9 +177,8 @@ func takeHung(ts *tankState, d *draw) {
 		d.doubts = append(d.doubts, fmt.Sprintf("value stood still for %s until it was under way: a sensor that hung and did not see %.1f in flow in, or a well that was shut in", spanText(long), unseen))
 		return
 	}
-	fell := (d.opening.level - d.closing.level) / (d.end - d.start)
-	d.opening.level, d.opening.err = d.opening.level+unseen, math.Hypot(d.opening.err, unseen/2)
-	d.start -= unseen / (fell + d.inflowBefore)
+	earlier := unseen / (d.slope() + d.inflowBefore)
+	d.start, d.opening.level, d.opening.err = d.start-earlier, d.opening.level+unseen, math.Hypot(d.opening.err, unseen/2)
 	d.doubts = append(d.doubts, fmt.Sprintf("value stood still for %s and then leapt down: the opening is what flowed in since, %.1f in, above it", spanText(long), unseen))
 }
 

@@ -95,7 +95,7 @@ func otherTickets(ctx context.Context, c *call, cfg *config.Config, against stri
 	return all, nil
 }
 
-// saidTo is to how many barrels comments give a volume.
+// saidTo is by how many barrels a volume may differ from what comments give of it: half of a tenth, and what rounding adds.
 const saidTo = 0.051
 
 // gaugedIn are the barrels by gauge that a ticket's comments give.
