@@ -47,6 +47,8 @@ type gauge struct {
 	samples    int     // samples used
 	away       float64 // s from the nearest sample
 	carried    float64 // s that the inflow carried the level
+	slope      float64 // in/s by which the piece that it is read off rises
+	since      float64 // s; and since when, 0 where it is read off none
 	dipped     bool    // a vacuum's dip was taken off it
 }
 

@@ -8,9 +8,10 @@ import (
 )
 
 const (
-	hiddenShare  = 0.25  // share by which the duration of a draw that nobody saw is not known
-	witnessFirst = 120.0 // s from a gauge at which the rest has no part in the gauge any more
-	witnessLast  = 420.0 // s to which it is asked what it says of the gauge
+	hiddenShare  = 0.25                             // share by which the duration of a draw that nobody saw is not known
+	witnessFirst = 120.0                            // s from a gauge at which the rest has no part in the gauge any more
+	witnessLast  = 420.0                            // s to which it is asked what it says of the gauge
+	witnessAway  = (witnessFirst + witnessLast) / 2 // s
 )
 
 // ErrorBasis is what Load.ErrorBbl was made of: the barrels before calibration, and the class that the factors go by: the kind of
@@ -53,7 +54,11 @@ func (l *levels) volumeError(t *Tank, d draw) float64 {
 	if d.samples == 0 && d.opening.carried > 0 && d.closing.carried > 0 {
 		hidden = math.Hypot(hiddenShare*(d.end-d.start)*d.inflowAfter, lean*(d.inflowAfter-d.inflowBefore)/math.Sqrt(12))
 	}
-	before := d.inflow.beyond(l.witness(per, line{d.start, d.opening.level, d.inflowBefore}, math.Max(d.within.lo, d.start-witnessLast), d.start-witnessFirst))
+	since, slope := math.Max(d.within.lo, d.start-witnessLast), d.inflowBefore
+	if d.opening.since > 0 && d.opening.samples > restFew && d.opening.since <= d.start-witnessAway { // it rises as the well's pump makes it
+		since, slope = math.Max(since, d.opening.since), d.opening.slope
+	}
+	before := d.inflow.beyond(l.witness(per, line{d.start, d.opening.level, slope}, since, d.start-witnessFirst))
 	after := d.inflow.beyond(l.witness(per, line{d.end, d.closing.level, d.inflowAfter}, d.end+witnessFirst, math.Min(d.within.hi, d.end+witnessLast)))
 	switch {
 	case d.late > 0:
@@ -68,7 +73,7 @@ func (l *levels) volumeError(t *Tank, d draw) float64 {
 
 // beyond is what a witness strays further than what flows in does in so short a time.
 func (p production) beyond(strayed float64) float64 {
-	return math.Copysign(math.Max(0, math.Abs(strayed)-math.Sqrt(p.straysOver((witnessFirst+witnessLast)/2))), strayed)
+	return math.Copysign(math.Max(0, math.Abs(strayed)-math.Sqrt(p.straysOver(witnessAway))), strayed)
 }
 
 // unsureOver are two standard errors, in inches, of what flows in over so many seconds when nobody knows

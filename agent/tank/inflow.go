@@ -34,7 +34,7 @@ const (
 	stretchFew    = 6      // stretches that show how what flows in strays from that before and after
 	evenLeast     = 0.02   // share of a separator's straying that any well has
 	burstSeen     = 4500.0 // s of rest that show how fast a level rises at most
-	burstReads    = 2.1    // readings of it at least
+	burstReads    = 1.5    // readings of it at least
 	unknownDay    = 150.0  // bbl a day that a tank of which nothing is known may take in
 )
 
@@ -75,15 +75,23 @@ func (p production) mayRise(long float64) float64 {
 	return math.Max(p.usual*long, 2*(p.err*long+math.Sqrt(p.variance*long)))
 }
 
+// over is the variance, in in², of what flows in over some seconds: as it strays from an even rise, and no more than the usual rise times
+// the most that it ever was, for so far goes what lies between nothing and a most.
+func (p production) over(seconds float64) float64 {
+	v := p.variance * seconds
+	if p.burst > 0 {
+		mean, most := p.usual*seconds, p.burst*math.Max(1, seconds/p.burstLong)
+		v = math.Min(v, mean*math.Max(0, most-mean))
+	}
+	return v
+}
+
 // straysOver is the variance, in in², of what flows in over some seconds. Where less than dumpRare dumps of a separator are to be
 // expected in them it is by so much the less: the error that 19 of 20 are within leaves out what comes so seldom.
 //
 // A well whose pump goes on and off strays far in hours, and in a minute no further than its level ever rose in one.
 func (p production) straysOver(seconds float64) float64 {
-	v := p.variance * seconds
-	if p.burst > 0 {
-		v = math.Min(v, stats.Square(p.burst*math.Max(1, seconds/p.burstLong)))
-	}
+	v := p.over(seconds)
 	if p.usual <= 0 {
 		return v
 	}

@@ -11,7 +11,7 @@ const (
 	piecePrice = 15.0      // what one more piece has to save, in squares of the noise: two for the line, the rest against chance
 	pieceMost  = 120       // samples that are cut at most
 	pieceFine  = 480.0     // s next to the instant in which every sample counts for itself
-	pieceCarry = 30.0      // s for which a piece's own slope carries it on before a draw
+	pieceCarry = 30.0      // s for which a piece's own slope carries it on, or as long as from one sample to the next
 	pieceLower = 0.05      // in by which a later piece has to be lower, beyond chance
 	pieceSlope = 0.02 / 60 // in/s by which a level at rest may move otherwise than the well makes it
 	creepRate  = 0.08      // bbl/min; what falls as fast is no rest: a pump that fades, a hose that drains
@@ -52,12 +52,17 @@ func (p piece) falls(rate, drop float64) bool {
 	return p.n > 1 && p.slope < -math.Max(rate, creepSure*p.slant) && -p.slope*(p.to-p.from) >= drop
 }
 
-// drawn is the level of a piece at a time, with its standard error: a short piece's slope is drawn to the usual one.
-func (p piece) drawn(at, usual float64) (level, err float64) {
+// rise is the slope of a piece, with its standard error: a short piece's is drawn to the usual one.
+func (p piece) rise(usual float64) (slope, err float64) {
 	prior := math.Max(stats.Square(pieceSlope+usual), stats.Square(p.slope-usual)-stats.Square(restSigmas*p.slant))
 	own := prior / (prior + stats.Square(p.slant))
-	slope := own*p.slope + (1-own)*usual
-	return p.v + slope*(at-p.t), math.Hypot(p.err, math.Sqrt(prior*(1-own))*(at-p.t))
+	return own*p.slope + (1-own)*usual, math.Sqrt(prior * (1 - own))
+}
+
+// drawn is the level of a piece at a time, with its standard error.
+func (p piece) drawn(at, usual float64) (level, err float64) {
+	slope, unsure := p.rise(usual)
+	return p.v + slope*(at-p.t), math.Hypot(p.err, unsure*(at-p.t))
 }
 
 // sums are those of weights, times, levels and their products up to a sample.

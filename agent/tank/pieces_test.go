@@ -175,3 +175,25 @@ func TestAHoseThatRunsBackIsNotTheTrucks(t *testing.T) {
 		}
 	}
 }
+
+// A well on a timer, polled each minute, pumps while the truck comes: the opening lies where its rise meets the fall, and an hour of its
+// pulses shows how far the level goes in a minute at most, which is no reason for a person to look.
+func TestATruckComesWhileATimersWellPumps(t *testing.T) {
+	for k := range 8 {
+		load := tanktest.Move{From: 8*tanktest.Hour + 360 + 61*float64(k), Bbl: 160, Rate: 6.5}
+		w := tanktest.Well{Level0: 60, Moves: []tanktest.Move{load}}
+		for hour := range 12 {
+			w.Moves = append(w.Moves, tanktest.Move{From: float64(hour) * tanktest.Hour, Bbl: -20.8, Rate: 20.8 / 15})
+		}
+		r := newRig(t, w)
+		r.every = 60
+		r.run(0, 11.9*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%d loads, want one: %+v", len(r.loads), r.loads)
+		}
+		l, off := r.loads[0], r.loads[0].Open-w.Level(load.From)
+		if math.Abs(off) > 0.6 || math.Abs(l.Close-w.Level(load.End())) > 0.1 || len(l.Review) > 0 || l.ErrorBbl > 2.5 {
+			t.Errorf("a load %.0f s after the pump started: opening %+.2f in off, err %.2f, review %q", load.From-8*tanktest.Hour, off, l.ErrorBbl, l.Review)
+		}
+	}
+}

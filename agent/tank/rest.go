@@ -63,7 +63,7 @@ func (r resting) estimate(slope float64) gauge {
 	r.samples = r.withoutFalling()
 	away := r.at - r.nearest(0).t
 	switch {
-	case r.step >= coarseLeast && math.Abs(away) <= restFar:
+	case r.step >= coarseLeast && math.Abs(away) <= restFar && !r.leapsSteps():
 		return r.byStep(slope)
 	case r.deadband > 0 && r.before:
 		return r.byException(slope)
@@ -72,16 +72,14 @@ func (r resting) estimate(slope float64) gauge {
 		g.err = math.Sqrt(stats.Square(g.err) + r.inflow.straysOver(math.Max(g.away, edgeUnsure)))
 		return g
 	}
-	r.at = r.nearest(0).t
+	full := math.Max(float64(r.nearest(0).v), r.top) // a full tank's well is shut in
 	g := r.near(slope)
-	g.away, g.carried = math.Abs(away), math.Abs(away)
+	g.carried = g.away
 	g.err = math.Sqrt(stats.Square(g.err) + stats.Square(r.step)/12)
-	full := math.Max(g.level, r.top) // a full tank's well is shut in
-	g.level += slope * away
 	if over := g.level - full; r.top > 0 && over > 0 {
 		g.level, g.err = full, math.Hypot(g.err, over/4)
 	}
-	g.err = math.Sqrt(stats.Square(g.err) + r.inflow.variance*g.away)
+	g.err = math.Sqrt(stats.Square(g.err) + r.inflow.over(g.away))
 	return g
 }
 
@@ -94,6 +92,16 @@ func (r resting) byException(slope float64) gauge {
 	free := r.inflow.variance*math.Max(g.away, edgeUnsure) + stats.Square(r.inflow.err*g.away)
 	g.err = math.Sqrt(stats.Square(exceptClass*r.sensorError) + math.Min(free, stats.Square(r.deadband)/3))
 	return g
+}
+
+// leapsSteps says that next to the instant the level moves by more than a step from each sample to the next.
+func (r resting) leapsSteps() bool {
+	for i := range restFew - 1 {
+		if i+1 >= len(r.samples) || math.Abs(float64(r.nearest(i).v-r.nearest(i+1).v)) <= stoodSteps*r.step {
+			return false
+		}
+	}
+	return true
 }
 
 // byStep is the level of a sensor of coarse steps: where its value changed the level was
@@ -153,15 +161,21 @@ func (r resting) near(slope float64) gauge {
 	if r.before {
 		end, nearest = p.to, k == len(ps)-1
 	}
-	carry := r.at - end
 	if nearest && p.to-p.from >= 2*pieceCarry {
-		end += stats.Clamp(carry, -pieceCarry, pieceCarry)
+		far := pieceCarry
+		if p.n > restFew {
+			far = math.Max(far, (p.to-p.from)/float64(p.n-1))
+		}
+		end += stats.Clamp(r.at-end, -far, far)
 	}
-	level, err := p.drawn(end, slope)
-	if r.before || nearest {
-		level += slope * (r.at - end)
+	g := gauge{samples: p.n, away: math.Abs(r.nearest(0).t - r.at), since: p.from}
+	g.level, g.err = p.drawn(end, slope)
+	g.slope, _ = p.rise(slope)
+	if r.before || nearest || g.away > restFar {
+		g.level += slope * (r.at - end)
 	}
-	return gauge{level: level, err: math.Max(err, sigma/math.Sqrt(float64(len(r.samples)))), samples: p.n, away: math.Abs(r.nearest(0).t - r.at)}
+	g.err = math.Max(g.err, sigma/math.Sqrt(float64(len(r.samples))))
+	return g
 }
 
 // shapeFit is a level at an instant, how fast it rises, and how many inches of a shape are on it, with their standard error; missed
