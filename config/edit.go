@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,21 +13,23 @@ import (
 )
 
 // SetTank is text, a configuration, with a plain value under a key of one tank. Everything else stays as it is, to the
-// byte. note becomes a comment behind a value that had none.
+// byte. note becomes a comment at the end of the value's line, in the place of the one of an earlier commissioning.
 func SetTank(text []byte, id, key, value, note string) ([]byte, error) {
 	_, tank, err := tankNode(text, id)
 	if err != nil {
 		return nil, err
 	}
-	lines := bytes.SplitAfter(text, []byte("\n"))
-	changed, err := setValue(lines, tank, key, value, note)
-	if err == nil {
-		err = sameBut(text, changed, id, key, value)
+	for _, note := range []string{note, ""} { // a text that goes on over the line's end has no room for one
+		var changed []byte
+		changed, err = setValue(bytes.SplitAfter(text, []byte("\n")), tank, key, value, note)
+		if err == nil {
+			err = sameBut(text, changed, id, key, value)
+		}
+		if err == nil {
+			return changed, nil
+		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("tank %s: %w; write it by hand: %s: %s", id, err, key, value)
-	}
-	return changed, nil
+	return nil, fmt.Errorf("tank %s: %w; write it by hand: %s: %s", id, err, key, value)
 }
 
 // tankNode is the mapping of a tank as it stands in text, and the whole.
@@ -45,26 +48,40 @@ func tankNode(text []byte, id string) (root, tank *yaml.Node, err error) {
 }
 
 func setValue(lines [][]byte, tank *yaml.Node, key, value, note string) ([]byte, error) {
-	keyAt, old := ownPair(tank, key)
-	if old == nil {
-		keyAt, at := ownPair(tank, "id")
-		if tank.Style&yaml.FlowStyle != 0 {
-			return replaceScalar(lines, at, at.Value+", "+key+": "+value, "")
+	idAt, id := ownPair(tank, "id")
+	keyAt, at := ownPair(tank, key)
+	flow := tank.Style&yaml.FlowStyle != 0
+	switch {
+	case at == nil && flow:
+		at, value = id, id.Value+", "+key+": "+value
+	case at == nil:
+		indent := strings.Repeat(" ", idAt.Column-1)
+		added := noted([]byte(indent+key+": "+value+"\n"), "", note)
+		if !bytes.HasSuffix(lines[id.Line-1], []byte("\n")) {
+			lines[id.Line-1] = append(lines[id.Line-1], '\n')
 		}
-		indent := strings.Repeat(" ", keyAt.Column-1)
-		added := []byte(indent + key + ": " + value + "   # " + note + "\n")
-		if !bytes.HasSuffix(lines[at.Line-1], []byte("\n")) {
-			lines[at.Line-1] = append(lines[at.Line-1], '\n')
-		}
-		return bytes.Join(slices.Insert(lines, at.Line, added), nil), nil
-	}
-	if old.Kind != yaml.ScalarNode || old.Line != keyAt.Line {
+		return bytes.Join(slices.Insert(lines, id.Line, added), nil), nil
+	case at.Kind != yaml.ScalarNode || at.Line != keyAt.Line:
 		return nil, fmt.Errorf("its %s is no plain value", key)
 	}
-	if tank.Style&yaml.FlowStyle != 0 {
-		note = ""
+	err := replaceScalar(lines, at, value)
+	if of := ""; err == nil {
+		if flow { // others may stand on that line
+			of = id.Value + ": "
+		}
+		lines[at.Line-1] = noted(lines[at.Line-1], of, note)
 	}
-	return replaceScalar(lines, old, value, note)
+	return bytes.Join(lines, nil), err
+}
+
+// noted is a line with a note at its end, behind a comment that is there. What an earlier commissioning left of the same goes.
+func noted(line []byte, of, note string) []byte {
+	if note == "" {
+		return line
+	}
+	line = regexp.MustCompile(`\s+# `+regexp.QuoteMeta(of)+`\d{4}-\d\d-\d\d, [^#\r\n]*: gauged [^#\r\n]*[^#\s]`).ReplaceAll(line, nil)
+	text := bytes.TrimRight(line, "\r\n")
+	return slices.Concat(text, []byte("   # "+of+note), line[len(text):])
 }
 
 // ownPair is a key of a mapping with its value; nil where it is not written there.
@@ -78,7 +95,7 @@ func ownPair(n *yaml.Node, key string) (at, value *yaml.Node) {
 }
 
 // replaceScalar writes another value in the place of one on a single line.
-func replaceScalar(lines [][]byte, old *yaml.Node, value, note string) ([]byte, error) {
+func replaceScalar(lines [][]byte, old *yaml.Node, value string) error {
 	line := []rune(string(lines[old.Line-1]))
 	before, rest := string(line[:old.Column-1]), string(line[old.Column-1:])
 	written := old.Value
@@ -86,19 +103,16 @@ func replaceScalar(lines [][]byte, old *yaml.Node, value, note string) ([]byte, 
 	case yaml.DoubleQuotedStyle, yaml.SingleQuotedStyle:
 		end := strings.IndexByte(rest[1:], rest[0])
 		if end < 0 {
-			return nil, errors.New("its value goes over several lines")
+			return errors.New("its value goes over several lines")
 		}
 		written = rest[:end+2]
 	}
 	after, found := strings.CutPrefix(rest, written)
 	if !found {
-		return nil, fmt.Errorf("its value %q is not written plainly", old.Value)
-	}
-	if note != "" && strings.TrimSpace(after) == "" {
-		after = "   # " + note + after
+		return fmt.Errorf("its value %q is not written plainly", old.Value)
 	}
 	lines[old.Line-1] = []byte(before + value + after)
-	return bytes.Join(lines, nil), nil
+	return nil
 }
 
 // sameBut checks that two texts say the same but for one key of one tank, which has become value.
