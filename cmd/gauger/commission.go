@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -242,6 +243,19 @@ func (k *commissioner) end(ctx context.Context) error {
 		return errQuiet
 	}
 	return nil
+}
+
+// unread has the hand gauge say in which order of words there would be a level, where none is good as it is read.
+func (k *commissioner) unread(ctx context.Context, p commission.Place, v *commission.Visit, gauge string) error {
+	if _, err := checkGauge(gauge); err != nil || gauge == "s" {
+		return cmp.Or(err, errSkipped)
+	}
+	v.Gauge, _ = tank.ParseLength(gauge) // checked
+	wrong, _ := k.order(ctx, p, v)
+	if wrong == "" {
+		return errSkipped
+	}
+	return k.conclude(ctx, p, v, commission.Verdict{}, wrong)
 }
 
 // setOffset writes the tank's offset into the configuration.

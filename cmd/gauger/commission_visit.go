@@ -90,6 +90,9 @@ func (k *commissioner) askValue(ctx context.Context, p commission.Place) (string
 // visitLevel compares a level with the hand gauge.
 func (k *commissioner) visitLevel(ctx context.Context, p commission.Place, v *commission.Visit) error {
 	got, err := k.good(ctx, p, samples)
+	if gauge := k.Given["gauge."+p.Tank]; errors.Is(err, errSkipped) && gauge != "" {
+		return k.unread(ctx, p, v, gauge)
+	}
 	if err != nil {
 		return err
 	}
@@ -224,6 +227,10 @@ func (k *commissioner) order(ctx context.Context, p commission.Place, v *commiss
 		v.Order = "order not proved"
 	}
 	k.Say("  %s", v.Order)
+	if v.Read == "" && wrong == "" {
+		kind := map[bool]string{true: "--kind input ", false: ""}[a.Input]
+		k.Say("  `gauger probe '%s' %d %d %s--expect %s` looks for it in every type, scale and order", a.URL, a.Unit, a.Address, kind, v.Gauge.Gauge())
+	}
 	return wrong, doubt
 }
 
@@ -256,7 +263,7 @@ func (k *commissioner) good(ctx context.Context, p commission.Place, most int) (
 		if len(got) > 0 {
 			return got, nil
 		}
-		k.Say("  reads nothing: %s", why)
+		k.Say("  no good reading: %s", why)
 		if _, answered := k.Given["right.all"]; answered || k.Given["right."+string(p.Point)] != "" || k.Given["gauge."+p.Tank] != "" {
 			return nil, errSkipped
 		}

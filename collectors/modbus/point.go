@@ -76,11 +76,8 @@ func (p *point) decode(data []byte, at time.Time) collectors.Reading {
 	if err != nil {
 		return p.badReading(at, err)
 	}
-	value := raw
-	if !p.unscaled {
-		value = raw*p.scale + p.offset
-	}
-	if err := p.validate(raw, value); err != nil {
+	value := p.scaled(raw)
+	if err := p.validate(data, raw, value); err != nil {
 		return p.badReading(at, err)
 	}
 	r := collectors.Reading{Point: p.id(), Unit: p.unit, Value: value, At: at, Quality: collectors.Good}
@@ -94,6 +91,13 @@ func (p *point) decode(data []byte, at time.Time) collectors.Reading {
 		}
 	}
 	return r
+}
+
+func (p *point) scaled(raw float64) float64 {
+	if p.unscaled {
+		return raw
+	}
+	return raw*p.scale + p.offset
 }
 
 // mostOf is the greatest raw number that makes sense in a unit: of lengths and temperatures there are no large ones.
@@ -122,7 +126,7 @@ func (p *point) rawBits(data []byte) uint64 {
 }
 
 // validate says why a number is no value for this point; nil when it is one.
-func (p *point) validate(raw, value float64) error {
+func (p *point) validate(data []byte, raw, value float64) error {
 	if math.IsInf(value, 0) || math.IsNaN(value) {
 		return fmt.Errorf("%v times %v plus %v is not a number", raw, p.scale, p.offset)
 	}
@@ -132,10 +136,34 @@ func (p *point) validate(raw, value float64) error {
 	if p.sentinel(raw) {
 		return fmt.Errorf("the device says %s, which means no value", plainNumber(raw))
 	}
-	if value < p.limits.low || value > p.limits.high {
-		return fmt.Errorf("%v is outside %v to %v %s", value, p.limits.low, p.limits.high, p.unit)
+	if !p.withinLimits(value, 0) {
+		return fmt.Errorf("%v is outside %v to %v %s%s", value, p.limits.low, p.limits.high, p.unit, p.orderHint(data, value))
 	}
 	return nil
+}
+
+// orderHint names the one order in which the same registers lie within the limits, where a value of the point's own order lies far beyond.
+func (p *point) orderHint(data []byte, value float64) (hint string) {
+	float := p.kind == registers.Float32 || p.kind == registers.Float64
+	if p.kind.Registers() == 1 || p.bit >= 0 || p.withinLimits(value, p.limits.high-p.limits.low) || float && math.Abs(value) < 1e6 { // such a float is one that a device may say
+		return ""
+	}
+	for o := range registers.Order(4) {
+		raw, err := p.kind.Number(o.Number(data))
+		v := p.scaled(raw)
+		if o == p.order || err != nil || math.Abs(raw) < 0.01 || !p.withinLimits(v, 0) {
+			continue
+		}
+		if hint != "" {
+			return ""
+		}
+		hint = fmt.Sprintf("; in order %s it would be %.6g %s", o.Of(p.kind.Registers()), v, p.unit)
+	}
+	return hint
+}
+
+func (p *point) withinLimits(value, beyond float64) bool {
+	return value >= p.limits.low-beyond && value <= p.limits.high+beyond
 }
 
 func (p *point) sentinel(raw float64) bool {

@@ -133,13 +133,18 @@ func TestBadValues(t *testing.T) {
 		{"sentinel before scale", Point{Scale: new(0.1), Bad: []float64{65535}}, []uint16{65535}, "means no value"},
 		{"float sentinel", Point{Type: "float32", Bad: []float64{9999.9}}, []uint16{0x461C, 0x3F9A}, "means no value"},
 		{"below range", Point{Type: "int16", Range: []float64{0, 240}, Unit: "in"}, []uint16{0xFFFF}, "-1 is outside 0 to 240 in"},
+		{"far above range, and within it in one other order", Point{Type: "float32", Range: []float64{0, 240}, Unit: "in"}, []uint16{0x7042, 0x0000}, "e+29 is outside 0 to 240 in; in order BADC it would be 60 in"},
+		{"far above range, as a device may say it", Point{Type: "float32", Range: []float64{0, 240}, Unit: "in"}, []uint16{0x461C, 0x4000}, "10000 is outside 0 to 240 in"},
+		{"far above range, and within it in two", Point{Type: "int32", Range: []float64{0, 70000}}, []uint16{0x0100, 0x0001}, "e+07 is outside 0 to 70000 "},
+		{"a little above range", Point{Type: "int32", Range: []float64{0, 100}}, []uint16{0, 150}, "150 is outside 0 to 100 "},
+		{"far off is a sentinel", Point{Type: "int32", Range: []float64{0, 100}, Bad: []float64{0x640000}}, []uint16{0x64, 0}, "6553600, which means no value"},
 		{"above range after scale", Point{Scale: new(0.5), Range: []float64{0, 100}}, []uint16{201}, "100.5 is outside"},
 		{"scaled beyond all numbers", Point{Type: "float64", Scale: new(1e300)}, []uint16{0x7FE0, 0, 0, 0}, "is not a number"},
 	}
 	for _, tt := range tests {
 		tt.point.Name, tt.point.Holding = "p", new(0)
 		r := one(t, tt.point, tt.words...)
-		if r.Quality != collectors.Bad || r.Err == nil || !strings.Contains(r.Err.Error(), tt.why) {
+		if r.Quality != collectors.Bad || r.Err == nil || !strings.Contains(r.Err.Error(), tt.why) || strings.Contains(r.Err.Error(), "in order") != strings.Contains(tt.why, "in order") {
 			t.Errorf("%s: %s %v (%v), want bad: %s", tt.name, r.Quality, r.Value, r.Err, tt.why)
 		}
 	}
