@@ -311,7 +311,7 @@ func (d *Server) withUnheard(points []PointReading, began time.Time, open []ledg
 		}
 		for _, name := range speaker.Points() {
 			if !known[name] {
-				points = append(points, PointReading{At: began, Point: name, Value: json.RawMessage("null"), Quality: "bad", Error: cmp.Or(because[string(name)], "no message yet")})
+				points = append(points, PointReading{At: began, Point: name, Value: json.RawMessage("null"), Quality: "bad", Error: cmp.Or(because[string(name)], "no value yet")})
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func TestAPointThatNeverSpokeIsNotGood(t *testing.T) {
 	b := ledgertest.New(t, nil)
 	b.Emit("level", 180)
 	server := (&Server{Ledger: b.Ledger, Box: b.Box, Clock: b.Clock, Daemon: true, Collectors: []collectors.Named{{Name: "mqtt", Collector: quiet{}}}}).Open()
-	for daemon, want := range map[bool]string{true: "plc/level good, radio/misspelled bad no message yet, ", false: "plc/level good, "} {
+	for daemon, want := range map[bool]string{true: "plc/level good, radio/misspelled bad no value yet, ", false: "plc/level good, "} {
 		server.Daemon = daemon
 		s, err := server.Status()
 		if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,7 @@ import (
 
 	"gauger/agent/console"
 	"gauger/agent/control"
+	"gauger/agent/eventrules"
 	"gauger/collectors"
 	"gauger/collectors/modbus/line"
 	"gauger/collectors/mqtt"
@@ -113,6 +115,7 @@ type readingPrinter struct {
 	heard   map[collectors.Point]bool // printed
 	done    context.CancelFunc
 	memory  map[string][]byte
+	missing map[string]string                // by the point: what its messages have instead of its value
 	see     func(control.PointReading) error // gets the readings instead of the printer
 }
 
@@ -209,7 +212,7 @@ func (r *readingPrinter) fromDevices(parent context.Context, cfg *config.Config,
 	}
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
-	r.done, r.memory = cancel, map[string][]byte{}
+	r.done, r.memory, r.missing = cancel, map[string][]byte{}, map[string]string{}
 	if !watch {
 		r.site, r.awaited = site{cfg}, map[collectors.Point]bool{}
 		for _, p := range pointsAndTemplates(cfg) {
@@ -248,7 +251,8 @@ func (r *readingPrinter) printMissing(cfg *config.Config, wait time.Duration) er
 		if !r.awaited[p.Point] {
 			continue
 		}
-		if err := r.printUnheard(p, fmt.Errorf("nothing was heard for %s", wait)); err != nil {
+		why := cmp.Or(r.missing[string(p.Point)], fmt.Sprintf("nothing was heard for %s", wait))
+		if err := r.printUnheard(p, errors.New(why)); err != nil {
 			return err
 		}
 	}
@@ -330,8 +334,19 @@ func (r *readingPrinter) Keeps(collectors.Refusal) bool { return true }
 // Refuse has nothing to keep: a Bad reading says the same.
 func (r *readingPrinter) Refuse(context.Context, []collectors.Refusal) error { return nil }
 
-// Notice has nobody to tell: what it is about comes as Bad readings.
-func (r *readingPrinter) Notice(context.Context, collectors.Notice) error { return nil }
+// Notice says what is in the messages of a point whose value is not: at once where one watches. All else comes as Bad readings.
+func (r *readingPrinter) Notice(_ context.Context, n collectors.Notice) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n.Rule != eventrules.ValueMissing || !n.Until.IsZero() {
+		return nil
+	}
+	r.missing[n.Source] = n.Note
+	if r.awaited == nil {
+		r.err = cmp.Or(r.err, r.printUnheard(config.PointInfo{Point: collectors.Point(n.Source)}, errors.New(n.Note)))
+	}
+	return nil
+}
 
 // Recall knows what this run remembered.
 func (r *readingPrinter) Recall(name string) ([]byte, error) {

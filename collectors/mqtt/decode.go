@@ -70,8 +70,11 @@ func (c *committer) decodeMessage(a arrival) ([]collectors.Reading, error) {
 	c.room.readings = emptied(c.room.readings)
 	for i := range outcomes {
 		o := &outcomes[i]
-		if !a.Retained() {
-			o.point.noteMissed(o, a, c.notices)
+		switch {
+		case c.clean: // somebody waits for it
+			o.point.noteMissed(o, a, 1, c.notices)
+		case !a.Retained():
+			o.point.noteMissed(o, a, missesTold, c.notices)
 		}
 		if o.point.accept(o, a) {
 			c.room.readings = append(c.room.readings, o.reading)

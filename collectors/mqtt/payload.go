@@ -250,6 +250,9 @@ func (p *point) setValue(r *collectors.Reading, text string, out *outcome) error
 		return p.setScaled(r, digits, v)
 	}
 	v, err := parseNumber(p.trimUnit(text))
+	if err == nil && !strings.ContainsAny(text, "0123456789") && slices.Contains([]string{"in", "ft", "m", "cm", "mm"}, unitName(p.Unit)) {
+		err = fmt.Errorf("is %s, a switch and no length; lead value: to the number, or take unit: %s away", excerpt(text), p.Unit)
+	}
 	if err != nil {
 		return p.refuse(out, err)
 	}

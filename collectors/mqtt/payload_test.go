@@ -36,6 +36,8 @@ func TestValues(t *testing.T) {
 		{Point{}, "ON", 1, "", false},
 		{Point{}, "off", 0, "", false},
 		{Point{}, "true", 1, "", false},
+		{Point{Unit: "bool"}, "true", 1, "", false},
+		{Point{Unit: "inches", Value: "v"}, `{"v":true}`, math.NaN(), "a switch and no length", true},
 		{Point{}, "False", 0, "", false},
 		{Point{}, "12.5 in", math.NaN(), "number with something after it", true},
 		{Point{}, "12,5", math.NaN(), "decimal point", true},

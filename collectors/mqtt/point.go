@@ -162,8 +162,8 @@ type missedValue struct {
 const missesTold = 10
 
 // noteMissed follows whether messages have the point's value. One whose path leads nowhere is otherwise as silent as a device that
-// is away.
-func (p *point) noteMissed(o *outcome, a arrival, told *notices) {
+// is away. enough messages without it are told of.
+func (p *point) noteMissed(o *outcome, a arrival, enough uint64, told *notices) {
 	m := &p.missed
 	notice := collectors.Notice{Rule: eventrules.ValueMissing, Source: string(p.name), Since: m.since}
 	switch {
@@ -183,7 +183,7 @@ func (p *point) noteMissed(o *outcome, a arrival, told *notices) {
 		return
 	}
 	m.why = fmt.Sprintf("messages come on topic %s, and %v", p.Topic, o.reading.Err)
-	if m.messages >= missesTold && !m.found && !m.told {
+	if m.messages >= enough && !m.found && !m.told {
 		m.told, notice.Since, notice.Note = true, m.since, m.why
 		told.add(notice)
 	}
