@@ -92,7 +92,7 @@ func (o *discoverMQTTOptions) run(ctx context.Context, c *call, args []string) e
 	defer cancel()
 	all, more, err := mqtt.Discover(ctx, *broker, o.filter, mqtt.Session{})
 	if len(all) == 0 && err != nil {
-		return err
+		return withPortHint(err)
 	}
 	return errors.Join(printDiscovered(c, dev, all, more), err)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"gauger/agent/console"
@@ -65,6 +66,34 @@ func offerModbus(d *control.Server, lines *line.Lines) {
 	d.RegisterLive("modbus.trace", control.Look, control.LiveStreamOf(func(ctx context.Context, _ control.None, see func(any) error) error {
 		return traceOn(ctx, lines, func(f line.Frame) error { return see(f) })
 	}))
+}
+
+// withPortHint says what to do about a connection that was refused.
+func withPortHint(err error) error {
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		err = fmt.Errorf("%w; nothing listens at that port, or a firewall answers for it: look at the port's number, and whether the device's server is switched on", err)
+	}
+	return err
+}
+
+func isException(err error, code int) bool {
+	e, refused := errors.AsType[*line.Exception](err)
+	return refused && int(e.Code) == code
+}
+
+// asInManual says that the register may be a number out of a manual, with its kind in front.
+func (a probeRequest) asInManual() bool { return a.Address >= 30001 && a.Address <= 49999 }
+
+// onWire is the register if manuals count it from 1.
+func (a probeRequest) onWire() int {
+	if a.asInManual() {
+		return a.Address%10000 - 1
+	}
+	return max(a.Address-1, 0)
+}
+
+func (a probeRequest) otherKind() string {
+	return map[bool]string{true: "--kind holding", false: "--kind input"}[a.Input]
 }
 
 // lineTaken is a line that cannot be had with the settings that were asked for.

@@ -87,12 +87,14 @@ func probeOn(ctx context.Context, lines *line.Lines, a probeRequest) (p probeRes
 	seen, err := survey.Probe(ctx, borrowed, q)
 	switch {
 	case line.RefusesAddress(err):
-		err = fmt.Errorf("%w; manuals often count from 1, the wire from 0: try %d, or --kind input", err, max(a.Address-1, 0))
+		err = fmt.Errorf("%w; manuals often count from 1, the wire from 0: try %d, or %s", err, a.onWire(), a.otherKind())
+	case isException(err, 1):
+		err = fmt.Errorf("%w; unit %d may have no registers of this kind: try %s", err, a.Unit, a.otherKind())
 	case errors.Is(err, line.ErrSilent):
 		err = fmt.Errorf("%w; `gauger scan %s` finds which unit ids answer", err, a.URL)
 	}
 	if errors.Is(err, line.ErrDown) {
-		return p, err // which names the line, whatever was asked for
+		return p, withPortHint(err) // which names the line, whatever was asked for
 	}
 	if err != nil {
 		return p, fmt.Errorf("probe unit %d, register %d at %s: %w", a.Unit, a.Address, a.URL, err)
@@ -153,8 +155,8 @@ func (o *probeOptions) run(ctx context.Context, c *call, args []string) (err err
 	if err := errors.Join(checkTimeout(o.request.Timeout), o.request.readArgs(args), o.request.readExpected(o.expect, o.between, o.height), o.request.checkName()); err != nil {
 		return err
 	}
-	if o.request.Address >= 30001 && o.request.Address <= 49999 {
-		fmt.Fprintf(c.err, "%d is taken as on the wire, counted from 0; if it is a number out of a manual (3xxxx or 4xxxx), ask for %d\n", o.request.Address, o.request.Address%10000-1)
+	if a := o.request; a.asInManual() {
+		fmt.Fprintf(c.err, "%d is taken as on the wire, counted from 0; if it is a number out of a manual (3xxxx or 4xxxx), ask for %d\n", a.Address, a.onWire())
 	}
 	t, err := openModbus(c)
 	if err != nil {
@@ -309,8 +311,7 @@ func (p probeResult) noneFits(a probeRequest) string {
 		text += fmt.Sprintf(".\nThe likeliest, %s, is at %s. If that is the register, the transmitter is off by %+.2f in: take its line, and `gauger commission` gives the tank offset: %gin.",
 			strings.TrimSpace(g.Type+" "+g.Order), expected(*g.Inches), *g.Inches-a.Low, math.Round(100*(a.Low-*g.Inches))/100)
 	}
-	other := map[bool]string{true: "--kind holding", false: "--kind input"}[a.Input]
-	return dialogue.Fold(text + "\nElse try " + other + ", another register or unit, or gauge again: the level may have moved.")
+	return dialogue.Fold(text + "\nElse try " + a.otherKind() + ", another register or unit, or gauge again: the level may have moved.")
 }
 
 // readArgs reads URL UNIT REGISTER.

@@ -89,7 +89,7 @@ func scanAt(parent context.Context, lines *line.Lines, a scanRequest, url string
 		return cause
 	}
 	if err == nil || errors.Is(err, line.ErrDown) { // which names the line itself
-		return err
+		return withPortHint(err)
 	}
 	return fmt.Errorf("scan %s: %w", url, err)
 }

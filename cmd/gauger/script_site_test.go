@@ -247,7 +247,7 @@ func (s *testSite) got(ts *testscript.TestScript, what string) {
 	}
 }
 
-// plcCmd is the script's hand at the PLC: plc silent | well | set ADDRESS VALUE.
+// plcCmd is the script's hand at the PLC: plc silent | exception CODE | well | set ADDRESS VALUE.
 func (s *testSite) plcCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: plc WHAT")
@@ -255,6 +255,10 @@ func (s *testSite) plcCmd(ts *testscript.TestScript, neg bool, args []string) {
 	switch args[0] {
 	case "silent":
 		s.slave.SetFaults(modbustest.Fault{Silent: true})
+	case "exception":
+		code, err := strconv.ParseUint(args[1], 10, 8)
+		ts.Check(err)
+		s.slave.SetFaults(modbustest.Fault{Exception: byte(code)})
 	case "well":
 		s.slave.SetFaults()
 	case "set":
