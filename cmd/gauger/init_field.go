@@ -76,7 +76,11 @@ func probeFor(c *call) func(context.Context, string, int, int, bool, string) ([]
 			if g.Scale != 1 {
 				p.Scale = &g.Scale
 			}
-			all = append(all, draft.Guess{Point: p, Reads: strings.TrimSuffix(g.valueText(), " fits"), Fits: g.Fits, Doubt: g.Doubt, HalfOf: g.HalfOf})
+			reads := strings.TrimSuffix(g.valueText(), " fits")
+			if g.Inches != nil && g.Unit != "in" { // in which the gauge is told
+				reads += fmt.Sprintf(" = %.2f in", *g.Inches)
+			}
+			all = append(all, draft.Guess{Point: p, Reads: reads, Fits: g.Fits, Doubt: g.Doubt, HalfOf: g.HalfOf})
 		}
 		return all, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"gauger/agent/dialogue"
+	"gauger/agent/tank"
 	"gauger/collectors/modbus"
 	"gauger/collectors/modbus/maps"
 	"gauger/config"
@@ -54,7 +55,7 @@ const usualTCP = "1-10,255"
 
 // askUnits looks which unit ids answer, and asks which of them to read.
 func (v *Interview) askUnits(ctx context.Context, key, url string) ([]int, error) {
-	found := ""
+	found, heard, doubted := "", []int(nil), ""
 	_, given := v.Given[key+"units"]
 	if _, kept := v.Kept[key+"units"]; !given && !kept && v.Scan != nil {
 		usual, serial := "1-20", (modbus.Device{URL: url}).SerialLine()
@@ -72,7 +73,7 @@ func (v *Interview) askUnits(ctx context.Context, key, url string) ([]int, error
 		var ids []string
 		for _, u := range units {
 			v.Say("  unit %d answers: %s", u.ID, u.How)
-			ids = append(ids, strconv.Itoa(u.ID))
+			ids, heard = append(ids, strconv.Itoa(u.ID)), append(heard, u.ID)
 		}
 		switch {
 		case len(ids) > 0 || err != nil:
@@ -89,7 +90,12 @@ func (v *Interview) askUnits(ctx context.Context, key, url string) ([]int, error
 	}
 	found = cmp.Or(found, "1")
 	answer, err := v.Ask(ctx, dialogue.Question{Key: key + "units", Flag: "--modbus URL,unit=N", Text: "Unit ids to read", Default: found, Check: func(text string) (string, error) {
-		_, err := unitIDs(text)
+		ids, err := unitIDs(text)
+		odd := slices.IndexFunc(ids, func(id int) bool { return len(heard) > 0 && !slices.Contains(heard, id) })
+		if err == nil && odd >= 0 && text != doubted {
+			doubted = text
+			return "", fmt.Errorf("unit %d has not answered here; if it is off now, write %s once more", ids[odd], text)
+		}
 		return text, err
 	}})
 	if err != nil {
@@ -135,6 +141,9 @@ func (v *Interview) askName(ctx context.Context, key, text, usual, flag string) 
 	return v.Ask(ctx, dialogue.Question{Key: key, Flag: flag, Text: text, Default: fresh, Check: func(name string) (string, error) {
 		if taken(name) {
 			return "", fmt.Errorf("%s is taken", name)
+		}
+		if _, err := tank.ParseLength(name); err == nil && strings.Contains(name, "-") {
+			return "", fmt.Errorf("%s is a gauge; the device wants a name, such as %s, and gauges are asked for later", name, fresh)
 		}
 		return plainName(name)
 	}})
@@ -259,7 +268,7 @@ func (v *Interview) askRegisters(ctx context.Context, key, url string, unit int,
 			n--
 			continue
 		}
-		if err := v.askGuess(ctx, at, guesses, d); err != nil {
+		if err := v.askGuess(ctx, at, guesses, gauge != "", d); err != nil {
 			return err
 		}
 	}
@@ -317,10 +326,14 @@ func (v *Interview) offerGuesses(all []Guess) (offered []Guess) {
 	return offered
 }
 
-// askGuess asks which way to read a register is the right one.
-func (v *Interview) askGuess(ctx context.Context, at string, guesses []Guess, d *Device) error {
+// askGuess asks which way to read a register is the right one: none, unless somebody says so, where the gauge fits none.
+func (v *Interview) askGuess(ctx context.Context, at string, guesses []Guess, gauged bool, d *Device) error {
 	guesses = v.offerGuesses(guesses)
-	answer, err := v.Ask(ctx, dialogue.Question{Key: at + ".is", Text: "  Which of these is it (0: none)", Default: "1", Check: func(text string) (string, error) {
+	usual := "1"
+	if gauged && !slices.ContainsFunc(guesses, func(g Guess) bool { return g.Fits }) {
+		usual = "0"
+	}
+	answer, err := v.Ask(ctx, dialogue.Question{Key: at + ".is", Text: "  Which of these is it (0: none)", Default: usual, Check: func(text string) (string, error) {
 		if n, err := strconv.Atoi(text); err != nil || n < 0 || n > len(guesses) {
 			return "", fmt.Errorf("0 to %d", len(guesses))
 		}

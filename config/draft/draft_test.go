@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -196,6 +197,36 @@ func TestPointsOfABrokerAreWatchedForSilence(t *testing.T) {
 `
 	if got.String() != want {
 		t.Errorf("%s\nwant\n%s", got.String(), want)
+	}
+}
+
+// A unit that has not answered, and a gauge in the place of a name, are asked about.
+func TestWhatLooksMisplacedIsAskedAbout(t *testing.T) {
+	v, out := interview("1-3\n100\n1,100\n1,100\n15-04-1\nnorth\n", nil)
+	v.Scan = func(context.Context, string, string) ([]Unit, error) { return []Unit{{1, ""}, {3, ""}}, nil }
+	ids, err := v.askUnits(t.Context(), "modbus.1.", "tcp://10.20.0.5:502")
+	if err != nil || !slices.Equal(ids, []int{1, 100}) {
+		t.Errorf("%v, %v", ids, err)
+	}
+	name, err := v.askName(t.Context(), "modbus.1.1.name", "Name of unit 1", "plc", "--modbus")
+	said := strings.Join(strings.Fields(out.String()), " ")
+	for _, want := range []string{"unit 100 has not answered here; if it is off now, write 100 once more", "write 1,100 once more", "15-04-1 is a gauge; the device wants a name, such as plc"} {
+		if err != nil || name != "north" || strings.Count(said, want) != 1 {
+			t.Errorf("%q, %v; not once %q in %s", name, err, want, said)
+		}
+	}
+}
+
+// Where no reading fits the hand gauge, none is taken unless somebody says so.
+func TestWhereNothingFitsNoneIsUsual(t *testing.T) {
+	for gauge, want := range map[string]string{"15-04-1": "[0]", "": "[1]"} {
+		v, out := interview("100\n"+gauge+"\n\n\n", nil)
+		v.Probe = func(context.Context, string, int, int, bool, string) ([]Guess, error) {
+			return []Guess{{Point: modbus.Point{Holding: new(100), Type: "uint16"}, Reads: "4790 mm"}}, nil
+		}
+		if err := v.askRegisters(t.Context(), "modbus.1.1.", "tcp://h", 1, &Device{}); err != nil && gauge != "" || !strings.Contains(out.String(), "(0: none) "+want) {
+			t.Errorf("%q: %v, %s", gauge, err, out)
+		}
 	}
 }
 

@@ -69,7 +69,11 @@ func foundFrom(unit int, err error, serial bool) Found {
 	case err == nil:
 		return Found{Unit: unit, Answers: true}
 	case refused:
-		return Found{Unit: unit, Answers: !errors.Is(err, line.ErrSilent), How: refusal.Error()}
+		f := Found{Unit: unit, Answers: !errors.Is(err, line.ErrSilent), How: refusal.Error()}
+		if refusal.Code == 2 {
+			f.How += "; it is there, and has nothing at 0"
+		}
+		return f
 	}
 	cause := errors.Unwrap(err) // without the register and the line, which are the same for all
 	if cause == nil {
