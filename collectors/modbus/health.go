@@ -87,8 +87,12 @@ func (d *device) probeRound(ctx context.Context) *round {
 		why = d.health.lastError // that of the last probe: all places are parked, each for a reason of its own
 	}
 	for _, other := range d.blocks {
-		s.markBad(other, why)
+		s.markBad(other, notAskedFor(other, why))
 	}
+	if s.tried {
+		s.markBad(b, why)
+	}
+	s.lastError = why
 	return s
 }
 

@@ -3,6 +3,7 @@ package modbus
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -86,5 +87,29 @@ func TestANoticeThatIsNotTakenComesAgain(t *testing.T) {
 		if n := host.Notices(); len(n) != 1 || !strings.Contains(n[0].Note, "no route to host") {
 			t.Errorf("%+v, want the one notice that was refused before", n)
 		}
+	})
+}
+
+// TestASilentUnitsReasonsNameTheirOwnRegisters, or say that those were not asked for: a probe asks for one thing only.
+func TestASilentUnitsReasonsNameTheirOwnRegisters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slave := modbustest.NewSlave()
+		slave.SetFaults(modbustest.Fault{Silent: true})
+		host := &collectorstest.Host{}
+		s := runSite(t, pipeLines(t, linetest.Only(slave)), host, Device{Name: "d", URL: "tcp://site", Every: time.Second, Points: []Point{holding("a", 100), holding("b", 300)}})
+		for range 30 {
+			linetest.Await(t, time.Second)
+			for name, own := range map[string]string{"a": "holding 100", "b": "holding 300"} {
+				r, heard := host.Last(collectors.Point("d/" + name))
+				if !heard {
+					continue
+				}
+				why := fmt.Sprint(r.Err)
+				if !strings.HasPrefix(why, own+" was not asked for, ") && !strings.HasPrefix(why, "read "+own+" ") {
+					t.Fatalf("%s: %s", name, why)
+				}
+			}
+		}
+		s.stop()
 	})
 }

@@ -58,10 +58,7 @@ func (s *round) run(ctx context.Context) *round {
 func (s *round) request(ctx context.Context, b block) bool {
 	s.asked = time.Time{}
 	if why := s.skipRest; why != nil {
-		if !errors.Is(why, line.ErrDown) {
-			why = fmt.Errorf("%s was not asked for, after the request before it: %w", b.Span, why)
-		}
-		s.markBad(b, why)
+		s.markBad(b, notAskedFor(b, why))
 		s.lastError = s.skipRest
 		return false
 	}
@@ -79,6 +76,14 @@ func (s *round) request(ctx context.Context, b block) bool {
 	s.awaitDecoding(ctx)
 	s.store(b, data)
 	return true
+}
+
+// notAskedFor is why a block was left out, after a request for another one.
+func notAskedFor(b block, why error) error {
+	if errors.Is(why, line.ErrDown) {
+		return why
+	}
+	return fmt.Errorf("%s was not asked for, after the request before it: %w", b.Span, why)
 }
 
 // ask puts the request for a block on the line. One whose answer was damaged on its way is repeated: noise passes, while a
