@@ -106,7 +106,7 @@ func TestAParkedTicketIsAProblemFromTheFirstSecond(t *testing.T) {
 	now := time.Now()
 	s := Status{Daemon: true, Now: now, Reached: now, Streams: map[string]outbox.Counts{ledger.Tickets: {Waiting: 1}},
 		Drains: map[string]DrainStatus{ledger.Tickets: {Parked: 1, Why: ParkedWhy}}}
-	const problem = "1 of tickets wait: " + ParkedWhy
+	const problem = "1 of the tickets waits: " + ParkedWhy
 	for _, x := range []struct {
 		held    time.Time
 		waiting uint64
@@ -149,6 +149,18 @@ func TestKeysThatAreRefusedAreOneProblem(t *testing.T) {
 	got := append(d.episodeProblems(s.Open), s.waitingProblems(s.noKeyWorks())...)
 	if len(got) != 1 || !strings.HasSuffix(got[0].sentence(), "(give new keys with gauger keys set)") {
 		t.Errorf("together: %+v", got)
+	}
+}
+
+// Streams to which the service says the same are one problem, in plain words.
+func TestWhatWaitsForOneReasonIsOneProblem(t *testing.T) {
+	now := time.Now()
+	held := DrainStatus{Held: now, Why: "the service cannot be reached: look", Answer: "refused"}
+	s := Status{Daemon: true, Now: now, Oldest: now.Add(-time.Hour), Streams: map[string]outbox.Counts{ledger.Tickets: {Waiting: 1}, ledger.Events: {Waiting: 3}, ledger.Memos: {Waiting: 1}},
+		Drains: map[string]DrainStatus{ledger.Tickets: held, ledger.Events: held, ledger.Memos: {Held: now, Why: "why", Answer: "other"}}}
+	all := s.waitingProblems(false)
+	if len(all) != 2 || all[0].Text != "1 of the tickets, 3 of the events wait: the service cannot be reached: look" || all[1].Text != "1 of the memos waits: why" {
+		t.Errorf("%+v", all)
 	}
 }
 

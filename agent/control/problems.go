@@ -129,10 +129,18 @@ const keySource = "service key"
 func (s Status) parkedProblems() (all []Problem) {
 	for _, name := range slices.Sorted(maps.Keys(s.Drains)) {
 		if n := s.Drains[name].Parked; n > 0 {
-			all = append(all, Problem{Cost: Tickets, Count: n, Text: fmt.Sprintf("%d of %s wait: %s", n, name, ParkedWhy)})
+			all = append(all, Problem{Cost: Tickets, Count: n, Text: ofStream(uint64(n), name, "wait") + ": " + ParkedWhy})
 		}
 	}
 	return all
+}
+
+// ofStream says that so many of a stream's records do something; nothing, and it is only counted.
+func ofStream(n uint64, name, verb string) string {
+	if n == 1 && verb != "" {
+		verb += "s"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%d of the %s %s", n, name, verb))
 }
 
 // waitingProblems say why nothing leaves, the streams to which the service says the same as one. What no key opens is told of the keys.
@@ -149,10 +157,10 @@ func (s Status) waitingProblems(noKey bool) (all []Problem) {
 		if n == 0 || d.Held.IsZero() || d.Unknown != "" || d.Why == "" || s.heldByLink(name) || noKey && d.Status == http.StatusUnauthorized {
 			continue
 		}
-		waits := fmt.Sprintf("%d of %s", n, name)
 		if i, told := at[d.Answer]; told {
 			all[i].Count++
-			all[i].Text = strings.Replace(all[i].Text, " wait: ", ", "+waits+" wait: ", 1)
+			before, why, _ := strings.Cut(all[i].Text, ": ")
+			all[i].Text = strings.TrimSuffix(strings.TrimSuffix(before, " waits"), " wait") + ", " + ofStream(n, name, "") + " wait: " + why
 			continue
 		}
 		cost := Rest
@@ -160,7 +168,7 @@ func (s Status) waitingProblems(noKey bool) (all []Problem) {
 			cost = Tickets
 		}
 		at[d.Answer] = len(all)
-		all = append(all, Problem{Cost: cost, Count: 1, Text: waits + " wait: " + d.Why})
+		all = append(all, Problem{Cost: cost, Count: 1, Text: ofStream(n, name, "wait") + ": " + d.Why})
 	}
 	return all
 }

@@ -184,7 +184,8 @@ func (d *Server) whyWaiting(stream string, s outbox.DrainStatus) string {
 		return d.linkReason(stream)
 	case outbox.Paused:
 		if s.Refused != 0 {
-			return next(fmt.Sprintf("the service refuses %s/%d", stream, s.Refused)) + ", and there is no other to compare it with; it is kept"
+			return next(fmt.Sprintf("the service refuses %s/%d", stream, s.Refused)) + fmt.Sprintf("; what the service lacks, such as a tank's external id, is made there; "+
+				"`gauger outbox show %s/%d` has what is sent, `gauger outbox drop %[1]s/%[2]d --why TEXT` gives it up", stream, s.Refused)
 		}
 		return next("the service refuses everything of "+stream) + ", with one record; nothing is given up"
 	case outbox.BackOff:

@@ -19,5 +19,8 @@ func TestOneRefusedRecordIsNotEverything(t *testing.T) {
 		if got := server.whyWaiting(ledger.Tickets, s); !strings.HasPrefix(got, want) {
 			t.Errorf("refused %d: %s, want %s...", seq, got, want)
 		}
+		if got := server.whyWaiting(ledger.Tickets, s); seq != 0 && !strings.HasSuffix(got, "`gauger outbox show tickets/7` has what is sent, `gauger outbox drop tickets/7 --why TEXT` gives it up") {
+			t.Errorf("no next step: %s", got)
+		}
 	}
 }
