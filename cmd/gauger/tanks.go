@@ -37,7 +37,8 @@ func runTanksList(ctx context.Context, c *call, _ []string) error {
 	if c.json() {
 		return printJSON(c.out, rows)
 	}
-	zone := findSite(c).zone()
+	h := findSite(c)
+	zone := h.zone()
 	t := newTable(c.out)
 	t.printf("TANK\tLEVEL\tINCHES\tBBL\tREAD\tPHASE\tLAST LOAD\tREMARK\n")
 	for _, r := range rows {
@@ -45,8 +46,8 @@ func runTanksList(ctx context.Context, c *call, _ []string) error {
 		remarks := slices.DeleteFunc([]string{r.Error, r.Waits}, func(text string) bool { return text == "" })
 		if r.Last != nil {
 			last = timeText(r.Last.Start, zone)
-			if r.Last.Load != nil {
-				last += fmt.Sprintf(", %.1f bbl", r.Last.Load.GaugeBbl)
+			if bbl := (&ticketRow{control.TicketRow{TicketRecord: *r.Last}}).figures(h).bbl; bbl != nil {
+				last += fmt.Sprintf(", %.1f bbl", *bbl)
 			}
 		}
 		if w := r.Inhibited; w != nil {

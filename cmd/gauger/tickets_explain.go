@@ -82,7 +82,11 @@ func (r *ticketRow) sentences(h site) []string {
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if l == nil {
 		g := r.figures(h)
-		say("Ticket %s was written by %s; gauger did not see the load by itself.", r.Number, r.Person)
+		if r.Replaces != "" {
+			say("Ticket %s was written by %s in the place of %s; `gauger tickets explain %[3]s` says what that one was.", r.Number, r.Person, r.Replaces)
+		} else {
+			say("Ticket %s was written by %s; gauger made none of the load by itself.", r.Number, r.Person)
+		}
 		if g.open != nil {
 			say("It says: %s the level of tank %s fell from %s to %s.", lowerFirst(spokenPeriod(r.Start, r.End, h.zone())), r.Tank, spokenLevel(*g.open), spokenLevel(*g.closing))
 		}

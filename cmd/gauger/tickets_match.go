@@ -106,7 +106,7 @@ func differenceOf(h *ledger.TruckTotals, l *tank.Load) string {
 	if h.Difference == nil {
 		return "gauger has no volume on that basis, so no difference"
 	}
-	text := fmt.Sprintf("gauger has %.2f, ", *h.Ours)
+	text := fmt.Sprintf("%s has %.2f, ", map[bool]string{true: "the ticket", false: "gauger"}[l == nil], *h.Ours)
 	if l != nil && h.Metered && l.RemovedBbl-l.GaugeBbl >= 0.05 {
 		text += fmt.Sprintf("with the %.1f bbl that flowed in meanwhile, ", l.RemovedBbl-l.GaugeBbl)
 	}
