@@ -52,7 +52,7 @@ func runKeysRenew(ctx context.Context, c *call, args []string) error {
 		return fmt.Errorf("%w; `gauger keys show` tells what is known of the keys, `gauger keys set %s` takes a new one", err, slot)
 	}
 	if got.Warning != "" {
-		fmt.Fprintln(c.err, "warning: it was renewed all the same, though "+got.Warning)
+		fmt.Fprintln(c.err, "warning: it was renewed all the same: "+got.Warning)
 	}
 	if c.json() {
 		return printJSON(c.out, got)
@@ -200,7 +200,7 @@ func runKeysShow(ctx context.Context, c *call, _ []string) error {
 	t.printf("KEY\tFINGERPRINT\tSTATE\tENDS\tLAST RENEWAL\tNEXT RENEWAL\tCAME FROM\n")
 	for _, k := range all {
 		t.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.Slot, k.Fingerprint, keyStateText(k, at), keyEndText(k.Expires, k.Assumed, at),
-			keyRenewalText(k, at), keyNextText(k.Next, at), k.Source)
+			keyRenewalText(k, at), keyNextText(k, at, !usable(all)), k.Source)
 	}
 	return t.Flush()
 }
@@ -265,6 +265,8 @@ func keySentences(all []keys.Status, unread map[string]string, running bool, at 
 		head = "No key is known to work; those that were not used yet are tried with the next record."
 	case works == 2 && len(newer) > 0:
 		head = "Records are sent with keys of before; of a newer one nobody knows that it works."
+	case works == 2 && all[0].Fingerprint == all[len(all)-1].Fingerprint:
+		head = "One key works, and stands in both places: refused, it stops the sending. Give the other one with `gauger keys set secondary`."
 	case works == 2:
 		head = "Both keys work."
 	}
@@ -329,12 +331,13 @@ func keySentence(slot string, k keys.Status, at *time.Location, none bool) strin
 	switch {
 	case !k.Doubt.IsZero():
 		text += "; it was to be renewed at " + timeText(k.Doubt, at) + " and no answer came, so that gauger asks again by itself"
+	case k.State == "refused" && none: // the first sentence says what to do
 	case k.State == "refused":
 		text += fmt.Sprintf("; if that lasts for a day, give one with `gauger keys set %s`", slot)
 	case k.Next.IsZero():
 		text += "; it is renewed when the other one's renewal is answered"
 	default:
-		text += "; it is renewed by itself " + keyNextText(k.Next, at) + ", nothing to do"
+		text += "; it is renewed by itself " + keyNextText(k, at, none) + ", nothing to do"
 	}
 	return text + "."
 }
@@ -369,12 +372,14 @@ func keyRenewalText(k keys.Status, at *time.Location) string {
 }
 
 // keyNextText says when the running gauger renews a key by itself.
-func keyNextText(t time.Time, at *time.Location) string {
-	if t.IsZero() {
+func keyNextText(k keys.Status, at *time.Location, none bool) string {
+	switch {
+	case none:
+		return "-"
+	case k.Next.IsZero():
 		return "after the other"
-	}
-	if t.Before(time.Now().Add(time.Minute)) {
+	case k.Next.Before(time.Now().Add(time.Minute)):
 		return "now"
 	}
-	return timeText(t, at)
+	return timeText(k.Next, at)
 }

@@ -79,10 +79,11 @@ func TestSecretFromTerminal(t *testing.T) {
 // TestKeysInPlainWords: what a person at the site reads first.
 func TestKeysInPlainWords(t *testing.T) {
 	day := func(d int) time.Time { return time.Date(2027, 3, d, 7, 0, 0, 0, time.UTC) }
-	works := keys.Status{Slot: "primary", State: "proven", Accepted: day(1), Expires: day(20), Next: day(5)}
+	works := keys.Status{Slot: "primary", Fingerprint: "11111111", State: "proven", Accepted: day(1), Expires: day(20), Next: day(5)}
 	second := keys.Status{Slot: "secondary", State: "proven", Expires: day(25), Assumed: true, Next: day(8)}
 	refused := keys.Status{Slot: "primary", State: "refused", Refused: day(2)}
-	ends := second
+	ends, twice := second, second
+	twice.Fingerprint = works.Fingerprint
 	ends.Warning = "the secondary key ends in 7 days"
 	for _, c := range []struct {
 		keys []keys.Status
@@ -100,8 +101,11 @@ func TestKeysInPlainWords(t *testing.T) {
 			"That is the primary key of before. The newer one (12ab34cd) is not tried yet: records that are sent try it.|" +
 			"The secondary key works; it ends about 2027-03-25; it is renewed by itself 2027-03-08 07:00, nothing to do.|" +
 			"WARNING: that is the secondary key of before. The newer one (56ef7890) is refused since 2027-03-02 07:00: give the right one with `gauger keys set secondary`."},
+		{[]keys.Status{works, twice}, "One key works, and stands in both places: refused, it stops the sending. Give the other one with `gauger keys set secondary`.|" +
+			"The primary key works, last used 2027-03-01 07:00; it ends 2027-03-20 07:00; it is renewed by itself 2027-03-05 07:00, nothing to do.|" +
+			"The secondary key works; it ends about 2027-03-25; it is renewed by itself 2027-03-08 07:00, nothing to do."},
 		{[]keys.Status{refused}, "NO KEY WORKS: nothing is sent, everything is kept. Get a new key from whoever runs the service and give it with `gauger keys set primary`.|" +
-			"The primary key is refused since 2027-03-02 07:00, and no other works with which gauger could ask for a new one; if that lasts for a day, give one with `gauger keys set primary`.|" +
+			"The primary key is refused since 2027-03-02 07:00, and no other works with which gauger could ask for a new one.|" +
 			"The secondary key is missing. With one key alone a refused key stops the sending: `gauger keys set secondary` takes it."},
 	} {
 		if got := strings.Join(keySentences(c.keys, nil, true, time.UTC), "|"); got != c.want {

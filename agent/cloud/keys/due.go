@@ -121,10 +121,10 @@ func (r *Ring) tooSoon(slot Slot, now time.Time) error {
 		return nil
 	}
 	if other.inDoubt() {
-		return fmt.Errorf("renewing the %s key: the %s key's renewal was not answered; renew that one first", slot, slot.other())
+		return fmt.Errorf("the %s key's renewal was not answered; renew that one first", slot.other())
 	}
-	if age := r.restedFor(slot.other(), now); age < 24*time.Hour {
-		return fmt.Errorf("renewing the %s key: the %s key was renewed %s ago; wait until a day has passed", slot, slot.other(), age.Round(time.Minute))
+	if r.restedFor(slot.other(), now) < 24*time.Hour {
+		return fmt.Errorf("the %s key was renewed less than a day ago, and of two new keys the service may not know either for a while; it is safer to leave a day between them", slot.other())
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func (r *Ring) sleep(ctx context.Context, d time.Duration) {
 func (r *Ring) renewUnlessTooSoon(ctx context.Context, slot Slot) (Grant, error) {
 	return r.oneAtATime(ctx, slot, func() (Grant, error) {
 		if err := r.tooSoon(slot, r.now()); err != nil {
-			return Grant{}, err
+			return Grant{}, fmt.Errorf("renewing the %s key: %w", slot, err)
 		}
 		return r.requestRenewal(ctx, slot)
 	})
@@ -139,7 +139,7 @@ func (r *Ring) requestRenewal(ctx context.Context, slot Slot) (Grant, error) {
 		return Grant{}, errors.New("renewing the key: the key ring has no client")
 	}
 	before := r.setDoubt(slot)
-	risky := !r.empty(slot.other()) && !r.declinesRenewal(slot.other())
+	risky := !r.onlyEqual(slot) && !r.declinesRenewal(slot.other())
 	var last error = ErrNoKey
 	for _, k := range r.headerKeys(slot) {
 		if k.slot == slot && risky {
@@ -335,6 +335,13 @@ func (r *Ring) empty(slot Slot) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.state.Slots[slot].Entries) == 0
+}
+
+// onlyEqual says that the other slot has no key that this one has not: none is renewed first, since the same key would ask for it.
+func (r *Ring) onlyEqual(slot Slot) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !slices.ContainsFunc(r.state.Slots[slot.other()].Entries, func(e entry) bool { return r.state.Slots[slot].find(Secret(e.Value)) < 0 })
 }
 
 // tries counts the renewals of the slot that were sent since the last answer.

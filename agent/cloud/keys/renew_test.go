@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -124,4 +125,25 @@ func TestWhenAnOutageOfRenewalsIsTold(t *testing.T) {
 			t.Errorf("told %d times", told)
 		}
 	})
+}
+
+// only is a service that renews with one key.
+type only struct{ asked []Secret }
+
+func (o *only) Renew(_ context.Context, _ Slot, with Secret, _ func() time.Time) Reply {
+	o.asked = append(o.asked, with)
+	return Reply{Outcome: Renewed, Grant: Grant{Key: "renewed-key"}}
+}
+
+func (o *only) Login(context.Context) (Grant, Grant, error) { return Grant{}, Grant{}, ErrNoLogin }
+
+// One key in both places renews either, since there is no other that could go first.
+func TestOneKeyInBothPlacesIsRenewedAllTheSame(t *testing.T) {
+	for _, slot := range []Slot{Primary, Secondary} {
+		r, via := openFile(keyFile{}, time.Now, Seeds{testKey, testKey}), &only{}
+		r.Bind(via, time.Hour)
+		if _, err := r.Renew(t.Context(), slot); err != nil || len(via.asked) != 1 {
+			t.Errorf("%s: %v, asked with %d keys", slot, err, len(via.asked))
+		}
+	}
 }
