@@ -7,6 +7,8 @@ import (
 
 	"gauger/agent/tank"
 	"gauger/collectors"
+	"gauger/collectors/modbus"
+	"gauger/collectors/mqtt"
 )
 
 // What a constant on a ticket can be. Outside it is most probably in another unit.
@@ -75,6 +77,7 @@ func (c *checker) checkTankPoints(at string, t *Tank) {
 			c.checkLengthUnit(where, info)
 			if k.Key == "level" && c.checking {
 				c.adviseWatch(t, info)
+				c.adviseRange(t, info)
 			}
 		case "top_temperature", "bottom_temperature":
 			_, ok := info.Unit.Fahrenheit(0)
@@ -108,6 +111,23 @@ func (c *checker) adviseWatch(t *Tank, info PointInfo) {
 	}
 	c.warnf(fmt.Sprintf("devices[%d].points[%d].%s", info.Device, info.Index, key),
 		"missing; when the device falls silent, its last level stays that of %s and nobody is told: write how often it speaks at least, such as 1h", t.ID)
+}
+
+// adviseRange tells of a level's range that reaches far beyond the tank, mostly one in another unit than the point's.
+func (c *checker) adviseRange(t *Tank, info PointInfo) {
+	var limits []float64
+	if d := Options[modbus.Device](c.cfg.Devices[info.Device]); d != nil {
+		limits = d.Points[info.Index].Range
+	} else if d := Options[mqtt.Device](c.cfg.Devices[info.Device]); d != nil {
+		limits = d.Points[info.Index].Range
+	}
+	if len(limits) != 2 {
+		return
+	}
+	if top, err := tank.LevelInches(limits[1], info.Unit, t.Height); err == nil && t.Height > 0 && top > 2*float64(t.Height) {
+		c.warnf(fmt.Sprintf("devices[%d].points[%d].range", info.Device, info.Index),
+			"%g %s is %.4g times the height of %s, so that no level is out of range; write it in the point's unit, up to about %.4g", limits[1], info.Unit, top/float64(t.Height), t.ID, limits[1]*float64(t.Height)/top)
+	}
 }
 
 // writesLength says that a length may be written with a unit: a height, as 20' or 20 ft.

@@ -81,6 +81,21 @@ func TestAConstantOfMuchWaterIsDoubted(t *testing.T) {
 	}
 }
 
+// A range that reaches far beyond the tank was most probably written in another unit.
+func TestARangeFarBeyondTheTankIsTold(t *testing.T) {
+	for unit, want := range map[string]string{"in": "", "ft": "240 ft is 12 times the height of "} {
+		path := filepath.Join(t.TempDir(), "gauger.yaml")
+		text := strings.Replace(good(t), "unit: in, range: [0, 240]", "unit: "+unit+", range: [0, 240]", 1)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, doubts, err := Look{}.Examine(path)
+		if said := told(doubts, "devices[0].points[0].range"); (said != "") != (want != "") || !strings.Contains(said, want) {
+			t.Errorf("%s: %q, %v", unit, said, err)
+		}
+	}
+}
+
 // Who checks a file is told of a level that would stay good for ever when its device falls silent; who runs is not.
 func TestALevelThatNobodyWatchesIsTold(t *testing.T) {
 	const every, event = ", expect_every: 10m", "  - {rule: Radio silent, point: radio/tk2-level, stale: 30m}\n"

@@ -99,6 +99,9 @@ func (o *applyOptions) load(ctx context.Context, c *call, gauger *console.Client
 		return planError(plan)
 	}
 	t, err := followTrial(ctx, c, plan)
+	if ctx.Err() != nil {
+		return fmt.Errorf("only the waiting ended: the new configuration is at work and is watched until %s; `gauger apply --history` then says whether it stands", timeText(plan.Until, findSite(c).zone()))
+	}
 	if err != nil {
 		return err
 	}

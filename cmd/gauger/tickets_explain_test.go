@@ -182,7 +182,7 @@ func TestATimeOfDayIsTheLastOne(t *testing.T) {
 	}
 	now := time.Date(2026, 3, 8, 12, 0, 0, 0, zone) // the clocks were set forward at two
 	for text, want := range map[string]string{
-		"09:30": "2026-03-08T09:30:00-05:00", "14:10": "2026-03-07T14:10:00-06:00", "2026-03-02 14:10": "2026-03-02T14:10:00-06:00", "2h": "2026-03-08T10:00:00-05:00",
+		"09:30": "2026-03-08T09:30:00-05:00", "14:10": "2026-03-07T14:10:00-06:00", "09:30:15": "2026-03-08T09:30:15-05:00", "2026-03-02 14:10": "2026-03-02T14:10:00-06:00", "2h": "2026-03-08T10:00:00-05:00",
 	} {
 		got, err := clockTime(text, zone, now)
 		if err != nil || got.In(zone).Format(time.RFC3339) != want {

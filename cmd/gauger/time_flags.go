@@ -152,12 +152,15 @@ func addWindowFlags(f *pflag.FlagSet) timeWindow {
 func clockTime(text string, zone *time.Location, now time.Time) (time.Time, error) {
 	day, err := time.Parse("15:04", text)
 	if err != nil {
+		day, err = time.Parse(time.TimeOnly, text)
+	}
+	if err != nil {
 		return parseTime(text, zone, now)
 	}
 	y, month, d := now.In(zone).Date()
-	t := time.Date(y, month, d, day.Hour(), day.Minute(), 0, 0, zone)
+	t := time.Date(y, month, d, day.Hour(), day.Minute(), day.Second(), 0, zone)
 	if t.After(now) {
-		t = time.Date(y, month, d-1, day.Hour(), day.Minute(), 0, 0, zone)
+		t = time.Date(y, month, d-1, day.Hour(), day.Minute(), day.Second(), 0, zone)
 	}
 	return t, nil
 }
