@@ -198,11 +198,14 @@ func (f *QueryResult[E]) addPage(p cloud.Page[E], from *cloud.Client) error {
 	return nil
 }
 
-// shape turns an answer of another shape into a note: what came is shown as it is.
+// shape turns an answer of another shape into a note: what came is shown as it is. A refused key has its next step.
 func (f *QueryResult[E]) shape(err error) error {
 	if errors.Is(err, cloud.ErrShape) {
 		f.Note = err.Error()
 		return nil
+	}
+	if refusal, is := errors.AsType[keys.Failure](err); is && refusal.KeyRefused() {
+		return fmt.Errorf("%w; compare the key with the one that whoever runs the service gave; `gauger keys show` says which are refused", err)
 	}
 	return err
 }

@@ -113,7 +113,7 @@ func newComparedTicket(h site, r *ticketRow) *comparedTicket {
 	if t.Start.IsZero() && r.Load != nil { // an earlier version kept a rejected ticket without its times
 		t.Start, t.End = r.Load.Start, r.Load.End
 	}
-	if t.Remark != "" && r.Load != nil && r.Rejected == "" {
+	if t.Remark != "" && r.Load != nil && r.Rejected == "" && r.Voided == "" {
 		t.Remark = "review: " + t.Remark
 	}
 	return t

@@ -209,6 +209,10 @@ func TestAPaperSaysWhatWasEditedAndGauged(t *testing.T) {
 	if got := found.reviewText(); got != "a gap, learned later: it came back" {
 		t.Errorf("of a ticket that was corrected the list says %q", got)
 	}
+	void := paper(func(r *ticketRow) { r.Voided = "ann: no oil" })
+	if got := newComparedTicket(site{cfg}, void).Remark; got != "void, by ann: no oil" {
+		t.Errorf("of a void ticket a comparison says %q", got)
+	}
 	written := paper(func(r *ticketRow) {
 		r.Load, r.Gauged = nil, []float64{171.25, 49.5}
 		r.Ticket = []byte(`{"openingLevel":{"level":171.25},"closingLevel":{"level":49.5}}`)
