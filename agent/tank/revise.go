@@ -52,11 +52,11 @@ func (u *update) findReturned(i int, ts *tankState, now float64) {
 }
 
 // wonBack are the most inches that the level has won since a load, beyond its inflow, from when it first rose at a rate that only a pump
-// has; since is that time. A well whose pump goes on and off wins nothing by and by. The next draw ends the count: what is pumped in for
-// it is no return.
+// has; since is that time. A well whose pump goes on and off wins nothing by and by, and what was lost again counts against nothing that
+// comes later. The next draw ends the count: what is pumped in for it is no return.
 func (l *levels) wonBack(t *Tank, load reportedLoad) (back, since, last float64) {
 	last = load.closing
-	net := 0.0
+	net, began := 0.0, 0.0
 	k := searchTime(l.history, load.end+300)
 	for k++; k < len(l.history); k++ {
 		a, b := l.history[k-1], l.history[k]
@@ -65,12 +65,17 @@ func (l *levels) wonBack(t *Tank, load reportedLoad) (back, since, last float64)
 		if float64(b.v-a.v) < -2*fallLeast*math.Max(1, dt/historyEvery) || dt > 2*historyEvery {
 			break
 		}
-		if since == 0 && won*t.Table.PerInch(float64(b.v)) >= t.Loads.MinRate*dt/60 {
-			since = a.t
+		if net == 0 && won*t.Table.PerInch(float64(b.v)) >= t.Loads.MinRate*dt/60 {
+			began = a.t
 		}
-		if since > 0 {
-			net += won
-			back = math.Max(back, net)
+		if began > 0 {
+			net = math.Max(0, net+won)
+		}
+		if net == 0 {
+			began = 0
+		}
+		if net > back {
+			back, since = net, began
 		}
 		last = float64(b.v)
 	}

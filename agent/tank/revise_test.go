@@ -33,6 +33,16 @@ func TestOilThatComesBackAfterTheTicketCorrectsIt(t *testing.T) {
 	}
 }
 
+// What a hose let back in an hour after the load, and a well that was shut in then, hide no return hours later.
+func TestOilThatComesBackLateCorrectsTheTicket(t *testing.T) {
+	made := (aLoad.End() + 1.2*tanktest.Hour) * 60 / 86400
+	w := tanktest.Well{Level0: 180, Moves: []tanktest.Move{{Bbl: -made, Rate: 60.0 / 1440}, aLoad,
+		{From: aLoad.End() + tanktest.Hour, Bbl: -9, Rate: 4}, {From: aLoad.End() + 14*tanktest.Hour, Bbl: -0.7 * aLoad.Bbl, Rate: 4}}}
+	r := newRig(t, w)
+	r.run(0, aLoad.End()+17*tanktest.Hour)
+	r.corrected("came back within")
+}
+
 func TestOrdinaryDaysCorrectNothing(t *testing.T) {
 	next := tanktest.Move{From: aLoad.From + 20*tanktest.Hour, Bbl: 170, Rate: 6}
 	for name, w := range map[string]tanktest.Well{
