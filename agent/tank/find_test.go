@@ -122,7 +122,8 @@ func TestClockThatIsSetEachHour(t *testing.T) {
 	r.only("clock-step")
 }
 
-// Oil that is lost faster than drift and slower than any load is told of too.
+// Oil that is lost faster than drift and slower than any load is told of too, to where it ended, and not to where the well has filled up
+// since.
 func TestLossJustBelowALoadsRateIsTold(t *testing.T) {
 	for _, rate := range []float64{0.2, 0.3, 0.35, 0.4} {
 		r := newRig(t, tanktest.Well{Level0: 180, Inflow: 20, Moves: []tanktest.Move{{From: 5 * tanktest.Hour, Bbl: 60, Rate: rate}}})
@@ -130,6 +131,11 @@ func TestLossJustBelowALoadsRateIsTold(t *testing.T) {
 		r.matches(0, 0)
 		if n := r.rules()["unexplained-loss"]; n < 1 || n > 2 {
 			t.Errorf("%v bbl/min: %d events of the loss: %+v", rate, n, r.events)
+			continue
+		}
+		lost := 60 - 20.0/1440*60/rate // what flowed in meanwhile is not seen
+		if e := r.events[0]; math.Abs(e.Bbl-lost) > 1.5 || math.Abs(e.End.Sub(r.at(5*tanktest.Hour+60/rate*60)).Minutes()) > 20 {
+			t.Errorf("%v bbl/min, %.1f bbl until %v: %+v", rate, lost, r.at(5*tanktest.Hour+60/rate*60), e)
 		}
 	}
 }

@@ -37,10 +37,12 @@ func (u *update) findSlowLoss(i int, ts *tankState, now float64) {
 	}
 	l := &ts.slow.loss
 	if l.active {
-		l.last, l.inches = z.t, l.top-float64(z.v)
+		if in := l.top - float64(z.v); in > l.inches {
+			l.last, l.inches = z.t, in
+		}
 		return
 	}
-	a = ts.levels.history[ts.levels.topFrom(first)]
+	a, z = ts.levels.topAndBottom(first)
 	*l = slowLoss{active: true, start: a.t, last: z.t, kind: lossUnexplained, top: float64(a.v), inches: float64(a.v - z.v)}
 	if name, rose := u.othersRose(i, a.t, z.t); rose >= explainedShare*l.inches*per && u.explainsRise(i, l.asDraw(), l.inches*per) {
 		l.kind = lossMoved
@@ -83,18 +85,20 @@ func (l *levels) quietFrom(from, jumpedUpAt float64) int {
 	return k
 }
 
-// topFrom is the last point of the history, from one on, at which the level was about its
-// highest: there the loss began.
-func (l *levels) topFrom(first int) int {
-	top := l.history[first].v
+// topAndBottom are the last point of the history, from one on, at which the level was about its highest, where a loss began, and the
+// lowest behind it, from where on the well made up for it.
+func (l *levels) topAndBottom(first int) (top, low sample) {
+	high := l.history[first].v
 	for _, h := range l.history[first:] {
-		top = max(top, h.v)
+		high = max(high, h.v)
 	}
 	k := len(l.history) - 1
-	for k > first && l.history[k].v < top-lossTop {
-		k--
+	for low = l.history[k]; k > first && l.history[k].v < high-lossTop; k-- {
+		if l.history[k].v < low.v {
+			low = l.history[k]
+		}
 	}
-	return k
+	return l.history[k], low
 }
 
 // evenFall says that both halves of a fall share it.
