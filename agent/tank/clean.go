@@ -43,6 +43,13 @@ func (ts *tankState) stuckAfter(t *Tank) float64 {
 	return least
 }
 
+// sinksOn says that a value below the bottom goes on from a level that falls, or from one as low: the sensor's zero is off, and what leaves
+// under it is a load all the same.
+func (ts *tankState) sinksOn(t *Tank, now, x float64) bool {
+	falls := ts.last.v < lowestLevel || ts.drawing && !ts.silent(now)
+	return falls && x < lowestLevel && x >= -belowBottom && math.Abs(x-ts.last.v) <= ts.reach(t, now)
+}
+
 // assess decides about a possible value x at a time.
 func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 	if !ts.seen {

@@ -178,3 +178,21 @@ func TestTheFirstReadingOfAllMayBeAnEcho(t *testing.T) {
 		}
 	}
 }
+
+// A sensor whose zero is off shows a level below the bottom at the end of a load, which is one all the same and asks; a current loop that
+// breaks, or fails to 3.6 mA, shows none.
+func TestALoadThatGoesOnBelowTheBottomIsNotLost(t *testing.T) {
+	w := tanktest.Well{Level0: 104, Moves: []tanktest.Move{aLoad}}
+	for _, broken := range []float64{0, -6, -60} {
+		r := newRig(t, w)
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if broken < 0 && int(s/10)%7 == 0 {
+				v = broken
+			}
+			return v, true
+		}
+		r.run(0, aLoad.End()+2*tanktest.Hour)
+		r.matches(0.3, 60, labelOf(w, aLoad, aLoad))
+		asksFor(t, r.loads[0], "outside the strapping table")
+	}
+}

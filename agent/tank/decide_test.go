@@ -316,7 +316,7 @@ func TestOutsideTheTableIsALoadForAPerson(t *testing.T) {
 	r.site.tanks[0].Table = tab
 	r.run(0, 6*tanktest.Hour)
 	r.matches(0.05, 20, labelOf(w, aLoad, aLoad))
-	if !said(r.loads[0], "outside table") || r.loads[0].Confidence >= 0.75 {
+	if !said(r.loads[0], "outside the strapping table") || r.loads[0].Confidence >= 0.75 {
 		t.Errorf("review %q, confidence %v", r.loads[0].Review, r.loads[0].Confidence)
 	}
 }

@@ -170,7 +170,7 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	}
 	_, low := t.Table.Extrapolated(l.Close)
 	_, high := t.Table.Extrapolated(l.Open)
-	say(low || high, 0.5, "outside table")
+	say(low || high, 0.5, "a gauge outside the strapping table: wrong table, or the sensor's zero or span is off")
 	say(l.Close < endMargin && !low, 0.5, "closing at %.2f in, where no pump draws: a sensor that was lifted out, or has no power", l.Close)
 	say(wrong > reviewChance, 1, "volume uncertain by %.1f bbl", l.ErrorBbl)
 	pipe := t.pumpRate(d) < pipeRate

@@ -107,7 +107,7 @@ func (u *update) levelReading(in Input) {
 // cleanReading cleans one reading and keeps what is believed.
 func (u *update) cleanReading(i int, ts *tankState, now, x float64) {
 	t := &u.site.tanks[i]
-	if !t.Possible(x) {
+	if !t.Possible(x) && !ts.sinksOn(t, now, x) {
 		ts.faults.badValues.add(now, x)
 		return
 	}

@@ -12,6 +12,7 @@ import (
 const (
 	lowestLevel = -1.0 // in
 	aboveShell  = 7.0  // in above the shell
+	belowBottom = 36.0 // in below the bottom to which a level may fall where the sensor's zero is off
 )
 
 // Tank is one stock tank as it is built and equipped.
