@@ -75,8 +75,8 @@ func (p production) mayRise(long float64) float64 {
 	return math.Max(p.usual*long, 2*(p.err*long+math.Sqrt(p.variance*long)))
 }
 
-// over is the variance, in in², of what flows in over some seconds: as it strays from an even rise, and no more than the usual rise times
-// the most that it ever was, for so far goes what lies between nothing and a most.
+// over is the variance, in in², of what flows in over some seconds: as it strays from an even rise, and no more than what lies between
+// nothing and the most that it ever was can have, its mean times what is left from that to the most (the inequality of Bhatia and Davis).
 func (p production) over(seconds float64) float64 {
 	v := p.variance * seconds
 	if p.burst > 0 {
