@@ -155,7 +155,11 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	}
 	more, trucks := t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax, int(math.Ceil(l.GaugeBbl/t.Loads.TruckMax))
 	away := math.Max(d.opening.away, d.closing.away)
-	say(d.samples == 0, 0.7, "no reading inside the load: data gap %s", spanText(d.gap))
+	unseen := "data gap"
+	if free := ts.faults.unfrozeAt; free > d.start && free-d.gap < d.end {
+		unseen = "the value stood still for"
+	}
+	say(d.samples == 0, 0.7, "no reading inside the load: %s %s, and its times are guesses", unseen, spanText(d.gap))
 	say(wrong > reviewChance && d.samples > 0 && away >= ts.interval.gapMin(t, s.site.speed), 1, "data gap %s at an edge", spanText(away))
 	stopped := ts.stopped(d)
 	say(!stopped, 0.5, StoppedInside)

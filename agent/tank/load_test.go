@@ -166,6 +166,21 @@ func TestHiddenLoadSaysHowLong(t *testing.T) {
 	}
 }
 
+// A load under a value that stood still, which came down behind it, says that, and not that it stood at a closing nobody read.
+func TestALoadUnderAValueThatStoodSaysSo(t *testing.T) {
+	r := newRig(t, aWell)
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if from := aLoad.From - 1800; s > from && s < aLoad.End()+1800 {
+			v = tanktest.Radar(0, from, aWell.Level(from))
+		}
+		return v, true
+	}
+	r.run(0, 8*tanktest.Hour)
+	if l := r.loads[0]; !said(l, "the value stood still for 1.5 h, and its times are guesses") || said(l, "at its closing") {
+		t.Errorf("review %q", l.Review)
+	}
+}
+
 // No sensor is better than its kind, not even one that repeats one value for hours.
 func TestErrorIsNeverNothing(t *testing.T) {
 	least := map[string]float64{"radar": 0.14, "float": 0.14, "analog": 0.19, "ultrasonic": 0.45, "hydrostatic": 0.45}

@@ -126,7 +126,7 @@ func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64) {
 	switch after := between(ts.levels.recent, d.end+120, d.next); {
 	case ts.standsSince(d) && ts.last.t >= ts.heldUntil(t):
 		return "closing", ts.last.t - d.end
-	case free > d.end+hungLeast && free < d.next && firstTime(after, free) >= free:
+	case d.samples > 0 && free > d.end+hungLeast && free < d.next && firstTime(after, free) >= free:
 		return "closing", free - d.end
 	case d.step < coarseLeast && stoodFor(after) > math.Max(hungLeast, heldTooLong*ts.interval.held) && ts.interval.changes >= 8:
 		return "closing", stoodFor(after)
