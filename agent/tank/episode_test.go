@@ -3,6 +3,7 @@ package tank
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gauger/agent/tank/tanktest"
@@ -43,6 +44,9 @@ func TestDeadDeviceIsToldOfWhileItIsDead(t *testing.T) {
 	}
 	r.run(0, 7*tanktest.Hour)
 	r.only("bad-value")
+	if note := r.events[0].Note; !strings.Contains(note, "no level, the last not a number") {
+		t.Errorf("note %q", note)
+	}
 	r.run(7*tanktest.Hour, 60*tanktest.Hour)
 	if n := r.rules()["bad-value"]; n < 2 || n > 4 {
 		t.Errorf("%d events in two days and a half of silence", n)

@@ -24,7 +24,7 @@ const (
 func (u *update) reportEpisodes(i int, ts *tankState, now float64) {
 	if s := ts.faults.badValues; ts.faults.badValues.due(now, badQuiet, badFew) || ts.faults.blinded(ts.last.t, now) {
 		ts.faults.badValues = repeatedFault{reportedAt: now}
-		u.addEvent(ts, i, eventrules.BadValue, s.start, s.last, fmt.Sprintf("%d readings that are no level: not a number, or out of range as %g", s.n, s.lastValue))
+		u.addEvent(ts, i, eventrules.BadValue, s.start, s.last, fmt.Sprintf("%d readings that are no level, the last %s", s.n, u.site.tanks[i].whyNoLevel(s.lastValue)))
 	}
 	if s := ts.faults.spikes; ts.faults.spikes.due(now, spikeQuiet, spikeFew) {
 		ts.faults.spikes = repeatedFault{reportedAt: now}

@@ -148,6 +148,21 @@ func TestValuesThatAreNoLevel(t *testing.T) {
 	r.run(0, 8*tanktest.Hour)
 	r.matches(0.08, 30, labelOf(aWell, aLoad, aLoad))
 	r.only("bad-value")
+	if note := r.events[0].Note; !strings.Contains(note, "the last -1.50 in, below the bottom") {
+		t.Errorf("note %q", note)
+	}
+	r = newRig(t, aWell)
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if s > tanktest.Hour {
+			v = 251.2
+		}
+		return v, true
+	}
+	r.run(0, 3*tanktest.Hour)
+	r.only("bad-value")
+	if note := r.events[0].Note; !strings.Contains(note, "the last 251.20 in, above the tank's 240 in") {
+		t.Errorf("note %q", note)
+	}
 }
 
 func TestFalseEchoesChangeNothing(t *testing.T) {

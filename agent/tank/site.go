@@ -102,6 +102,17 @@ func (t *Tank) Possible(x float64) bool {
 	return stats.Finite(x) && x >= lowestLevel && x <= float64(t.Height)+aboveShell
 }
 
+// whyNoLevel says why readings can be no levels, by the last of them that was a number.
+func (t *Tank) whyNoLevel(x float64) string {
+	switch {
+	case t.Possible(x): // there was none
+		return "not a number"
+	case x < 0:
+		return fmt.Sprintf("%.2f in, below the bottom", x)
+	}
+	return fmt.Sprintf("%.2f in, above the tank's %.4g in", x, float64(t.Height))
+}
+
 // plausible says that a value beside the level can be one at all.
 func (t *Tank) plausible(in Input) bool {
 	switch in.Kind {
