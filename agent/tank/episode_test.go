@@ -52,3 +52,13 @@ func TestDeadDeviceIsToldOfWhileItIsDead(t *testing.T) {
 		t.Errorf("%d events in two days and a half of silence", n)
 	}
 }
+
+// One that never sent a level, as with a wrong scale, is told of after an hour too.
+func TestADeviceThatNeverSentALevelIsToldOf(t *testing.T) {
+	r := newRig(t, aWell)
+	r.sensor = func(_ int, s, v float64) (float64, bool) { return 1000 * v, true }
+	r.run(0, 1.2*tanktest.Hour)
+	r.only("bad-value")
+	r.run(1.2*tanktest.Hour, 20*tanktest.Hour)
+	r.only("bad-value")
+}

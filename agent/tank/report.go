@@ -49,7 +49,7 @@ func (u *update) reportEpisodes(i int, ts *tankState, now float64) {
 // blinded says that for an hour there was no level but bad values, and nothing was reported since.
 func (f *faults) blinded(lastLevel, now float64) bool {
 	s := f.badValues
-	return s.active && s.n >= badFew && s.last-lastLevel >= blindLong && now-s.last < badQuiet && (s.reportedAt < lastLevel || s.reportedAt > s.last)
+	return s.active && s.n >= badFew && s.last-lastLevel >= blindLong && now-s.last < badQuiet && (s.reportedAt <= lastLevel || s.reportedAt > s.last)
 }
 
 // reportGap tells of a silence and what the level did over it, and what was shown instead.
