@@ -65,7 +65,7 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	rest.before, rest.head = true, head
 	for range openTries {
 		rest.at = d.start
-		rest.samples = d.beforeDraw(between(ts.levels.recent, math.Max(in.lo, f.from.t-d.restReach()), math.Max(d.start-rampClear, f.from.t)))
+		rest.samples = d.beforeDraw(between(ts.levels.recent, math.Max(in.lo, f.from.t-d.restReach()), math.Max(d.start-rampClear, f.from.t)), d.start)
 		d.opening = rest.estimate(made.last).orLine(s0, d.start, ts.noise.perSample())
 		s0 = line{d.start, d.opening.level, made.last}
 		d.start = crossing(head, s0, f.from.t-60, firstTime(inner, f.to.t))
@@ -208,7 +208,7 @@ func (ts *tankState) closingGauge(t *Tank, d *draw, in bounds) gauge {
 
 // restedGauge is the closing level of a tank that no equaliser moves.
 func (ts *tankState) restedGauge(t *Tank, d *draw, in bounds) gauge {
-	from := d.afterDraw(ts.levels.recent, d.end+math.Max(settleShort, t.Loads.Settle.Seconds()))
+	from := d.afterDraw(ts.levels.recent, d.end+math.Max(settleShort, t.Loads.Settle.Seconds()), in.hi)
 	b := between(ts.levels.recent, from, math.Min(in.hi, from+math.Max(plateauLong, 2.5*ts.interval.usual)))
 	if len(b) == 0 { // nothing but what came right after, or long after
 		b = between(ts.levels.recent, math.Min(d.end+1, from), in.hi)
@@ -220,7 +220,7 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, in bounds) gauge {
 	case t.Loads.Settle == 0 && len(b) > 0 && b[0].t-d.end < vapourLong/2 && (t.Sensor == "hydrostatic" || t.Sensor == "analog" && t.Group == "" && r.dips(d.inflowAfter)):
 		return r.withoutDip(d.inflowAfter)
 	case d.deadband > 0:
-		return r.estimate(d.inflowAfter).withDeadband(between(ts.levels.recent, d.start, from), d.deadband, ts.noise.perSample())
+		return r.estimate(d.inflowAfter).withDeadband(between(ts.levels.recent, d.start, from), b, d.deadband, ts.noise.perSample())
 	}
 	return r.estimate(d.inflowAfter)
 }
@@ -363,13 +363,21 @@ func (r resting) untilRefilled(b []sample) []sample {
 	return b
 }
 
-// withDeadband is a gauge of a sensor that reports by exception, for what it said while the level
-// fell: at the end that was less than a deadband below the last report.
-func (g gauge) withDeadband(falling []sample, dead, sigma float64) gauge {
+// withDeadband is a gauge of a sensor that reports by exception, for what it said while the level fell: at the end that was less than
+// a deadband below the last report, however long it was silent then. What it said after lies lower only where it fell on unseen.
+func (g gauge) withDeadband(falling, after []sample, dead, sigma float64) gauge {
 	if dead == 0 || len(falling) == 0 {
 		return g
 	}
-	mid, own := float64(falling[len(falling)-1].v)-dead/2, stats.Square(dead)/12+stats.Square(sigma)
+	last := float64(falling[len(falling)-1].v)
+	if len(after) > 0 && float64(after[0].v) < last-2*dead {
+		return g
+	}
+	mid, own := last-dead/2, stats.Square(dead)/12+stats.Square(sigma)
+	if off := g.level - mid; math.Abs(off) > dead/2+2*math.Hypot(g.err, sigma) { // oil did not come as it usually does
+		g.level, g.err, g.carried = mid, math.Sqrt(own), 0
+		return g
+	}
 	share := own / (own + stats.Square(g.err))
 	g.level, g.err, g.carried = mid+share*(g.level-mid), math.Sqrt(share)*g.err, share*g.carried
 	return g

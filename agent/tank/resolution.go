@@ -89,17 +89,18 @@ func (r resolution) sentByFall(a, b sample) bool {
 }
 
 // beforeDraw leaves out the last samples of a rest that a sensor which reports by exception
-// sent because the draw had begun.
-func (r resolution) beforeDraw(b []sample) []sample {
-	for len(b) > 1 && r.sentByFall(b[len(b)-2], b[len(b)-1]) {
-		b = b[:len(b)-1]
+// sent because the draw had begun; before a longer silence they are of an earlier one.
+func (r resolution) beforeDraw(b []sample, start float64) []sample {
+	for len(b) > 1 && start-b[len(b)-1].t < pauseSure && r.sentByFall(b[len(b)-2], b[len(b)-1]) {
+		start, b = b[len(b)-1].t, b[:len(b)-1]
 	}
 	return b
 }
 
-// afterDraw is the time from which on no more samples were sent because the draw still went on.
-func (r resolution) afterDraw(b []sample, from float64) float64 {
-	for i := max(1, searchTime(b, from)); i < len(b) && r.sentByFall(b[i-1], b[i]); i++ {
+// afterDraw is the time from which on no more samples were sent because the draw still went on; the first one after a longer silence,
+// or later than the rest may last, is of the next.
+func (r resolution) afterDraw(b []sample, from, hi float64) float64 {
+	for i := max(1, searchTime(b, from)); i < len(b) && b[i].t <= hi && b[i].t-b[i-1].t < pauseSure && r.sentByFall(b[i-1], b[i]); i++ {
 		from = b[i].t + 1
 	}
 	return from

@@ -166,3 +166,42 @@ func TestAFloatStandsStillWhereTheWellIsShutIn(t *testing.T) {
 		t.Errorf("%+v, want one that opens at %.2f in", r.loads, w.Level0)
 	}
 }
+
+// knots is a level that goes in straight lines from knot to knot, each a time in seconds and inches.
+func knots(of ...[2]float64) func(s float64) float64 {
+	return func(s float64) float64 {
+		k := 1
+		for k < len(of)-1 && of[k][0] < s {
+			k++
+		}
+		a, b := of[k-1], of[k]
+		return a[1] + (b[1]-a[1])*math.Min(1, math.Max(0, (s-a[0])/(b[0]-a[0])))
+	}
+}
+
+// The well is turned to another tank when the truck comes: what is silent behind a load has not moved by a deadband, be it for an hour,
+// and the next truck's reports are none of this one's, nor are this one's of the next.
+func TestSilenceBehindALoadIsWithinADeadband(t *testing.T) {
+	const first, second = 6 * tanktest.Hour, 9 * tanktest.Hour
+	pause := knots([2]float64{0, 150}, [2]float64{first, 171}, [2]float64{first + 1500, 114}, [2]float64{first + 1920, 114},
+		[2]float64{first + 3500, 60}, [2]float64{first + 3700, 57.6}, [2]float64{second, 57.6}, [2]float64{second + 1500, 12}, [2]float64{24 * tanktest.Hour, 12})
+	for _, after := range []float64{0, 38 * 60} { // the second truck comes hours later, or soon
+		of := func(s float64) float64 {
+			if after > 0 && s > first+3700 {
+				s = math.Max(first+3700, s+second-(first+3700+after))
+			}
+			return pause(s)
+		}
+		r := newRig(t, aWell)
+		r.sensor = excepted(0.25, 3600, func(s float64) float64 { return of(s) + 0.02*math.Sin(s/7) })
+		r.run(0, 16*tanktest.Hour)
+		if len(r.loads) != 2 {
+			t.Fatalf("second truck after %v s: %+v, want two loads", after, r.loads)
+		}
+		for i, want := range [][2]float64{{171, 57.6}, {57.6, 12}} {
+			if l := r.loads[i]; math.Abs(l.Open-want[0]) > 0.5 || math.Abs(l.Close-want[1]) > 0.5 {
+				t.Errorf("second truck after %v s: load from %.2f to %.2f in, want %v", after, l.Open, l.Close, want)
+			}
+		}
+	}
+}
