@@ -164,6 +164,9 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	stopped := ts.stopped(d)
 	say(!stopped, 0.5, StoppedInside)
 	rest, few := math.Min(ts.last.t, d.leaptAt)-d.end, math.Min(math.Max(restShort, 2*ts.interval.usual), t.Loads.Confirm.Seconds()/2)
+	if d.deadband > 0 { // a level that goes on falling is reported, one that stands is not
+		few = math.Min(few, singleReading)
+	}
 	say(rest < few && stopped, 0.7, "readings stopped %.0f s after the end", rest)
 	say(sinceLeap(between(ts.levels.recent, 0, d.end))[0].t > d.start-nodeEvery, 0.5, BeganBefore)
 	say(d.gap >= ts.interval.gapMin(t, s.site.speed) && more, 0.5, "more than a truck holds over a data gap of %s, maybe %d loads", spanText(d.gap), trucks)
