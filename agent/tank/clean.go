@@ -12,6 +12,7 @@ const (
 	hungLeast   = 300.0 // s for which a sensor that hung behind a load, or until one was under way, stood still at least
 	hungTimes   = 20.0  // times the usual stay of a value, the same until one was under way
 	heldTooLong = 60.0  // times the usual stay of a value, after which it is stuck
+	pumpUsual   = 10.0  // bbl/min that few pumps draw more of
 	heldNoise   = 0.02  // in; a quieter sensor, or one of coarse steps, may stand still for hours
 )
 
@@ -188,6 +189,12 @@ func (ts *tankState) stoodTooLong(t *Tank, now float64) bool {
 // fills.
 func (ts *tankState) movedOneStep(now, x float64) bool {
 	return math.Abs(x-ts.last.v) < 1.5*ts.levels.resolutionAt(now, now).step
+}
+
+// drawnFrom says that a value which stood lies lower by what a pump took since the reading before: the tank was idle, and a truck begins.
+// A sensor that was stuck comes to where the level is by now.
+func (ts *tankState) drawnFrom(t *Tank, now, x float64) bool {
+	return x < ts.last.v && t.barrels(ts.last.v, x) <= pumpUsual/60*(now-ts.last.t)
 }
 
 // fallsOn says that a level which jumped to x was falling as in a draw before the jump and

@@ -205,3 +205,23 @@ func TestSilenceBehindALoadIsWithinADeadband(t *testing.T) {
 		}
 	}
 }
+
+// The well fills another tank for hours after a truck, and a float stands as it never does while it fills: that the next truck moves it
+// says that it was alive, and where it stood is that load's opening.
+func TestIdleFloatIsNotStuck(t *testing.T) {
+	const first, second = 5 * tanktest.Hour, 15 * tanktest.Hour
+	level := knots([2]float64{0, 110}, [2]float64{first, 150}, [2]float64{first + 1500, 89}, [2]float64{second, 89}, [2]float64{second + 1440, 19}, [2]float64{30 * tanktest.Hour, 19})
+	r, rnd := newRig(t, aWell), rand.New(rand.NewPCG(1, 2))
+	r.site.tanks[0].Sensor, r.site.tanks[0].Height, r.site.tanks[0].Every, r.every = "float", 180, 2*time.Minute, 120
+	r.sensor = func(_ int, s, _ float64) (float64, bool) {
+		waves := 0.0
+		if s < first+3000 {
+			waves = 0.15 * rnd.NormFloat64()
+		}
+		return math.Round((level(s)+waves)*4) / 4, true
+	}
+	r.run(0, 18*tanktest.Hour)
+	if len(r.loads) != 2 || math.Abs(r.loads[1].Open-89) > 0.3 || math.Abs(r.loads[1].Close-19) > 0.3 || len(r.loads[1].Review) > 0 {
+		t.Fatalf("%+v, want two loads, the second from 89 to 19 in", r.loads)
+	}
+}
