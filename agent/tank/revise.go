@@ -9,6 +9,7 @@ import (
 const (
 	reviewFor  = 24 * 3600.0 // s after its end for which a load may still be found wrong
 	frozenFrom = 300.0       // s after its end in which a value that freezes hides the closing level
+	returnRate = 1.2         // bbl/min that no well makes for long
 	frozenOff  = 0.5         // in between the frozen value and the one after it that inflow does not explain
 )
 
@@ -51,9 +52,9 @@ func (u *update) findReturned(i int, ts *tankState, now float64) {
 	})
 }
 
-// wonBack are the most inches that the level has won since a load, beyond its inflow, from when it first rose at a rate that only a pump
-// has; since is that time. A well whose pump goes on and off wins nothing by and by, and what was lost again counts against nothing that
-// comes later. The next draw ends the count: what is pumped in for it is no return.
+// wonBack are the most inches that the level has won since a load, beyond its inflow, at a rate that only a pump has, from when it first
+// rose so; since is that time. A well that was turned away for the load and fills the tank again wins nothing, be it strong or its pump
+// go on and off, and what was lost again counts against nothing that comes later. The next draw ends the count: what is pumped in for it is no return.
 func (l *levels) wonBack(t *Tank, load reportedLoad) (back, since, last float64) {
 	last = load.closing
 	net, began := 0.0, 0.0
@@ -65,7 +66,8 @@ func (l *levels) wonBack(t *Tank, load reportedLoad) (back, since, last float64)
 		if float64(b.v-a.v) < -2*fallLeast*math.Max(1, dt/historyEvery) || dt > 2*historyEvery {
 			break
 		}
-		if net == 0 && won*t.Table.PerInch(float64(b.v)) >= t.Loads.MinRate*dt/60 {
+		pumped := returnRate / 60 / t.Table.PerInch(float64(b.v))
+		if net == 0 && won >= pumped*dt {
 			began = a.t
 		}
 		if began > 0 {
@@ -74,7 +76,7 @@ func (l *levels) wonBack(t *Tank, load reportedLoad) (back, since, last float64)
 		if net == 0 {
 			began = 0
 		}
-		if net > back {
+		if net > back && net >= pumped*(b.t-began) {
 			back, since = net, began
 		}
 		last = float64(b.v)

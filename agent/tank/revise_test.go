@@ -107,3 +107,16 @@ func TestAClockThatIsSetAfterTheTicketMovesItsTimes(t *testing.T) {
 		}
 	}
 }
+
+// A strong well is turned away before the truck comes, and fills the tank again hours later: that is no oil that came back.
+func TestAWellTurnedBackIsNoReturn(t *testing.T) {
+	const load = 20 * tanktest.Hour
+	level := knots([2]float64{0, 40}, [2]float64{3 * tanktest.Hour, 100}, [2]float64{load, 100}, [2]float64{load + 1800, 30},
+		[2]float64{24 * tanktest.Hour, 30}, [2]float64{28 * tanktest.Hour, 120}) // at 0.6 bbl a minute
+	r := newRig(t, aWell)
+	r.sensor = func(i int, s, _ float64) (float64, bool) { return tanktest.Radar(i, s, level(s)), true }
+	r.run(0, 29*tanktest.Hour)
+	if len(r.loads) != 1 || len(r.corrections) != 0 {
+		t.Errorf("%d loads, corrected by %+v, want one that stays", len(r.loads), r.corrections)
+	}
+}
