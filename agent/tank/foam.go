@@ -17,6 +17,7 @@ const (
 	foamOnsets = 32     // instants from which it may have collapsed that are tried
 	foamSure   = 6.0    // standard errors of its height
 	foamBeyond = 2.0    // times what the level was seen to fall, that it may have been high
+	foamStands = 900.0  // s that foam stands at most before it goes as fast as half a pump draws
 	foamGone   = 2.0    // times in which it collapses by e, that are seen of it
 	foamStill  = 0.4    // of what makes a ticket wrong, that it still sinks in ten minutes
 	foamRough  = 0.1    // of its height, that it does not collapse evenly
@@ -85,8 +86,14 @@ func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 	r.sigma = math.Max(math.Max(r.sigma, neighbourScatter(b)), r.step/math.Sqrt(12))
 	made := math.Hypot(d.inflow.err, math.Sqrt(d.inflow.variance/(to-from)))
 	best := r.bestFoam(b, d.usualInflow, made)
+	if off := r.bestFoam(b, 0, made); off.missed < best.missed { // the well is turned away from a tank that is hauled
+		best, d.usualInflow = off, 0
+	}
 	if best.even || best.inches < math.Max(least, foamSure*best.err) || best.inches > foamBeyond*(seen+foamGone*best.time*math.Max(best.slope, 0)) {
 		return gauge{}, 0
+	}
+	if best.stood > foamStands && best.inches/best.time > foamRate*d.slope() {
+		return gauge{}, 0 // the next truck begins
 	}
 	if !best.sank(b, r.at, d.usualInflow) {
 		return gauge{}, 0

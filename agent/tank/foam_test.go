@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"gauger/agent/tank/tanktest"
 )
@@ -104,6 +105,23 @@ func TestWhatDecaysAndWhatAPumpDraws(t *testing.T) {
 			if got := decays(ts, d); got != c.decays {
 				t.Errorf("%s, begun %.1f of the way between two readings: %v", c.name, first, got)
 			}
+		}
+	}
+}
+
+// The well goes on as before behind a load, half an hour later the next truck begins, and the well is turned away from it: neither is foam.
+func TestTheNextTruckIsNoFoam(t *testing.T) {
+	const load = 4 * tanktest.Hour
+	level := knots([2]float64{0, 172}, [2]float64{load, 238}, [2]float64{load + 1500, 188}, [2]float64{load + 3500, 197.2},
+		[2]float64{load + 3620, 193}, [2]float64{load + 4100, 193}, [2]float64{load + 4400, 184}, [2]float64{9 * tanktest.Hour, 184})
+	for _, every := range []float64{10, 60} {
+		r := newRig(t, aWell)
+		r.site.tanks[0].Height, r.every = 300, every
+		r.site.tanks[0].Every = time.Duration(every) * time.Second
+		r.sensor = func(i int, s, _ float64) (float64, bool) { return level(s) + 4*(tanktest.Radar(i, s, 0)), true }
+		r.run(0, 8*tanktest.Hour)
+		if len(r.loads) == 0 || math.Abs(r.loads[0].Close-188) > 0.8 {
+			t.Errorf("read every %v s: %+v, want a load to 188 in", every, r.loads)
 		}
 	}
 }

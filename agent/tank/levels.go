@@ -184,3 +184,16 @@ func (l *levels) middles(from, to float64) iter.Seq2[float64, float64] {
 		}
 	}
 }
+
+// known is the level at a time, of the samples or of the history.
+func (l *levels) known(at float64) (float64, bool) {
+	if v, ok := l.about(at); ok {
+		return v, true
+	}
+	k := searchTime(l.history, at)
+	if k == 0 || k == len(l.history) || l.history[k].t-l.history[k-1].t > 2*historyEvery {
+		return 0, false
+	}
+	a, b := l.history[k-1], l.history[k]
+	return float64(a.v) + (at-a.t)/(b.t-a.t)*float64(b.v-a.v), true
+}

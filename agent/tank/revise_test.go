@@ -120,3 +120,30 @@ func TestAWellTurnedBackIsNoReturn(t *testing.T) {
 		t.Errorf("%d loads, corrected by %+v, want one that stays", len(r.loads), r.corrections)
 	}
 }
+
+// A strong well is turned into a tank for an hour, and a truck takes as much: that the level is where it had been an hour before is how
+// the well fills this tank, and no foam.
+func TestATruckTakesWhatAStrongWellMade(t *testing.T) {
+	const fill, load = 12 * tanktest.Hour, 13 * tanktest.Hour
+	level := knots([2]float64{0, 118}, [2]float64{tanktest.Hour, 136}, [2]float64{fill, 136}, [2]float64{load, 154},
+		[2]float64{load + 240, 144}, [2]float64{load + 480, 138.5}, [2]float64{load + 900, 136}, [2]float64{24 * tanktest.Hour, 136})
+	r := newRig(t, aWell)
+	r.sensor = func(i int, s, _ float64) (float64, bool) { return tanktest.Radar(i, s, level(s)), true }
+	r.run(0, 16*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].Open-154) > 0.5 || math.Abs(r.loads[0].Close-136) > 0.5 {
+		t.Errorf("%+v %+v, want one load from 154 to 136 in", r.loads, r.verdicts)
+	}
+}
+
+// A batch is brought from a source that nobody watches, and a truck takes it at once, down to where it had been: a load, for a person.
+func TestABatchThatIsHauledAtOnce(t *testing.T) {
+	const at = 4 * tanktest.Hour
+	level := knots([2]float64{0, 100}, [2]float64{at, 100.2}, [2]float64{at + 1500, 160}, [2]float64{at + 2100, 160}, [2]float64{at + 3540, 100.2}, [2]float64{9 * tanktest.Hour, 100.5})
+	r := newRig(t, aWell)
+	r.sensor = func(i int, s, _ float64) (float64, bool) { return tanktest.Radar(i, s, level(s)), true }
+	r.run(0, 7*tanktest.Hour)
+	if len(r.loads) != 1 {
+		t.Fatalf("%+v %+v, want one load", r.loads, r.verdicts)
+	}
+	asksFor(t, r.loads[0], "only came back to where it had been")
+}

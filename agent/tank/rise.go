@@ -6,6 +6,8 @@ import (
 	"gauger/agent/tank/stats"
 )
 
+const alikeRise = 0.7 // share of a rate that another is alike
+
 // rise is the volume in barrels that a tank gained between two times beyond its inflow;
 // 0 where its level is not known.
 func (ts *tankState) rise(t *Tank, from, to float64) float64 {
@@ -46,6 +48,25 @@ func (l *levels) roseBefore(at, long float64) float64 {
 	k := max(1, len(b)/4)
 	rose := stats.Median(values(b[len(b)-k:])) - stats.Median(values(b[:k]))
 	return stats.Clamp(rose/(b[len(b)-1-k/2].t-b[k/2].t), 0, inflowMost)
+}
+
+// roseAlike says that at another time than this the level rose about as fast for as long as a bulge rests: the well makes that.
+func (l *levels) roseAlike(from, to, rate float64) bool {
+	for i, a := range l.history {
+		for j := i + 1; j < len(l.history); j++ {
+			b := l.history[j]
+			if b.flags == unlinked || b.t-l.history[j-1].t > 2*historyEvery || b.t > from && a.t < to {
+				break
+			}
+			if long := b.t - a.t; long >= bulgeRest {
+				if rose := float64(b.v-a.v) / long; rose > alikeRise*rate && rose < rate/alikeRise {
+					return true
+				}
+				break
+			}
+		}
+	}
+	return false
 }
 
 // othersRose is the tank that rose most in a time in which this one fell, and the barrels that

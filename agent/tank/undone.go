@@ -91,6 +91,10 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 		return was
 	case d.samples == 0 && l.exact && d.start-l.since < undoneFine && steppedUp(ts, l.since, d.start) >= leapMost*fall:
 		return was + ", and nobody saw it come or go"
+	case !l.jumped && seen && t.pumpRate(*d) >= fillRate && !decays(ts, *d): // a truck of what was brought there
+	case l.usual && !(l.exact && l.bulge): // the well fills it so
+		return ""
+	case l.usual:
 	case l.exact && l.bulge && d.start-l.since < undoneFine: // no oil comes and goes as quickly, to where it was
 		return was
 	case !l.jumped && (decays(ts, *d) || l.bulge && atOnce >= explainedShare*fall): // else it may have been oil that came, and a truck
@@ -218,6 +222,7 @@ type lift struct {
 	jumped bool    // it jumped since
 	bulge  bool    // it rested then, rose faster than before and than after the draw
 	exact  bool    // it is back there within the noise
+	usual  bool    // it did not jump, and rises as fast at other times
 }
 
 // lifted is when, before a draw, the level was where it is after it, but for what the well made. Where it did not jump since, it was
@@ -257,7 +262,9 @@ func (u *update) lifted(i int, ts *tankState, d draw) (l lift, ok bool) {
 				continue
 			}
 			exact := math.Abs(a.v-r.v-made/2) <= made/2+math.Max(backExact, backNoise*ts.noise.perSample())
-			if foot := (lift{r.t, jumped, bulged(ts, d, r), exact}); !ok || foot.bulge && !jumped || exact && !l.exact { // what it rose from, and not where it came by
+			foot := lift{since: r.t, jumped: jumped, bulge: bulged(ts, d, r), exact: exact}
+			foot.usual = !jumped && ts.levels.roseAlike(r.t, d.end, (d.opening.level-r.v)/math.Max(d.start-r.t, nodeEvery))
+			if !ok || foot.bulge && !jumped || exact && !l.exact { // what it rose from, and not where it came by
 				l, ok = foot, true
 			}
 			if l.jumped || l.bulge {
@@ -277,19 +284,6 @@ func bulged(ts *tankState, d draw, foot point) bool {
 	now, ok3 := ts.levels.known(ts.last.t)
 	long := ts.last.t - math.Min(d.end+bulgeRest/2, ts.last.t-bulgeRest/2)
 	return ok1 && ok2 && ok3 && foot.v-before < rose/2*bulgeRest && now-behind < rose/2*long
-}
-
-// known is the level at a time, of the samples or of the history.
-func (l *levels) known(at float64) (float64, bool) {
-	if v, ok := l.about(at); ok {
-		return v, true
-	}
-	k := searchTime(l.history, at)
-	if k == 0 || k == len(l.history) || l.history[k].t-l.history[k-1].t > 2*historyEvery {
-		return 0, false
-	}
-	a, b := l.history[k-1], l.history[k]
-	return float64(a.v) + (at-a.t)/(b.t-a.t)*float64(b.v-a.v), true
 }
 
 // leaps are the inches of a draw's fall that steps from one value to the next made, each of them faster than a pump is, as where a
