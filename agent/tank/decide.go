@@ -112,6 +112,9 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	case t.Valve:
 		ts.startAndEndByValve(t, &d)
 	}
+	if moved := u.partlyMoved(i, d, removed); moved != "" {
+		d.doubts = append(d.doubts, moved)
+	}
 	if from, came := u.cameFrom(i, d); came > wrongBbl(removed) {
 		d.cameIn = came
 		d.doubts = append(d.doubts, fmt.Sprintf("tank %s was moved into it meanwhile: %.1f bbl came in and are not in its gauges", from, came))

@@ -3,6 +3,7 @@ package tank
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"gauger/agent/tank/stats"
@@ -116,8 +117,11 @@ func (s siteTanks) addEvidence(i int, ts *tankState, d draw, now float64, l *Loa
 	name, rose := s.othersRoseOver(i, d)
 	l.Rivals = &Rivals{
 		MinLoad: t.Loads.MinLoad, MinRate: t.Loads.MinRate,
-		Rose: name, RoseBbl: stats.Round(rose, 1), BackIn: stats.Round(ts.regained(t, d, now).inches, 1),
+		Rose: name, RoseBbl: stats.Round(rose, 1), Unread: s.unread(i, d), BackIn: stats.Round(ts.regained(t, d, now).inches, 1),
 		Watched: time.Duration(math.Max(0, math.Min(now, ts.last.t)-d.end)) * time.Second, // readings may have stopped
+	}
+	if hidden := l.Rivals.Unread; len(hidden) > 0 && len(l.Review) == 0 {
+		l.Remarks = append(l.Remarks, strings.Join(hidden, " and ")+" not read meanwhile: a transfer is not excluded")
 	}
 	for j := range s.site.tanks {
 		if o := &s.site.tanks[j]; j != i && (o.Group == "" || o.Group != t.Group) {

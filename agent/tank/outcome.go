@@ -145,6 +145,7 @@ type Rivals struct {
 	Others  int           `json:"others"`             // other tanks of the site that are watched
 	Rose    string        `json:"rose,omitempty"`     // the one of them that rose most meanwhile
 	RoseBbl float64       `json:"rose_bbl"`           // barrels by which they all rose beyond their own inflow
+	Unread  []string      `json:"unread,omitempty"`   // the others of them of which nobody knows it
 	BackIn  float64       `json:"back_in"`            // inches that came back after the end, beyond the inflow
 	Watched time.Duration `json:"watched_ns"`         // site time from the end to the decision
 	WaterIn *float64      `json:"water_in,omitempty"` // inches by which the oil/water interface fell; nil: it is not measured

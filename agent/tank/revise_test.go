@@ -147,3 +147,37 @@ func TestABatchThatIsHauledAtOnce(t *testing.T) {
 	}
 	asksFor(t, r.loads[0], "only came back to where it had been")
 }
+
+// A part of what leaves a tank rises in its neighbour, or the neighbour is fuller behind a time in which it was not read: a person looks.
+// Where nothing is known of the neighbour the ticket says so, and a neighbour that its own well fills accuses nobody.
+func TestAPartThatMovedToANeighbourAsks(t *testing.T) {
+	const at = 4 * tanktest.Hour
+	giver := knots([2]float64{0, 200}, [2]float64{at, 200}, [2]float64{at + 1440, 80}, [2]float64{9 * tanktest.Hour, 80})
+	for name, c := range map[string]struct {
+		taker  func(s float64) float64
+		hidden bounds
+		asks   string
+		says   bool
+	}{
+		"in part":        {knots([2]float64{0, 50}, [2]float64{at, 50}, [2]float64{at + 1440, 110}, [2]float64{9 * tanktest.Hour, 110}), bounds{}, "tank TK-2 rose by 100", false},
+		"unseen":         {knots([2]float64{0, 50}, [2]float64{at, 50}, [2]float64{at + 1440, 170}, [2]float64{9 * tanktest.Hour, 170}), bounds{at - 600, at + 2000}, "TK-2 was not read meanwhile and held 20", false},
+		"never read":     {func(float64) float64 { return 50 }, bounds{0, 99 * tanktest.Hour}, "", true},
+		"its own well's": {knots([2]float64{0, 50}, [2]float64{9 * tanktest.Hour, 140}), bounds{}, "", false},
+	} {
+		r := newRig(t, tanktest.Well{}, tanktest.Well{})
+		r.sensor = func(i int, s, _ float64) (float64, bool) {
+			if i == 0 {
+				return tanktest.Radar(i, s, giver(s)), true
+			}
+			return tanktest.Radar(i, s, c.taker(s)), s < c.hidden.lo || s >= c.hidden.hi
+		}
+		r.run(0, 7*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%s: %+v, want one load", name, r.loads)
+		}
+		asksFor(t, r.loads[0], c.asks)
+		if said := strings.Contains(strings.Join(r.loads[0].Remarks, ", "), "TK-2 not read meanwhile"); said != c.says {
+			t.Errorf("%s: says %q", name, r.loads[0].Remarks)
+		}
+	}
+}

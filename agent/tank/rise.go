@@ -1,12 +1,16 @@
 package tank
 
 import (
+	"fmt"
 	"math"
 
 	"gauger/agent/tank/stats"
 )
 
-const alikeRise = 0.7 // share of a rate that another is alike
+const (
+	alikeRise = 0.7 // share of a rate that another is alike
+	partMoved = 0.1 // share of a draw that shows in another tank, from which on it moved there
+)
 
 // rise is the volume in barrels that a tank gained between two times beyond its inflow;
 // 0 where its level is not known.
@@ -85,6 +89,52 @@ func (s siteTanks) othersRoseOver(i int, d draw) (name string, bbl float64) {
 		}
 		return ts.rise(t, from-d.opening.away, to+d.closing.away)
 	})
+}
+
+// partlyMoved is what speaks for a part of a draw having gone to another tank, or all of it where nobody saw that one meanwhile: a tank
+// that rose faster than a well fills it while no other fell, or that is fuller by as much behind the time in which it was not read.
+func (s siteTanks) partlyMoved(i int, d draw, removed float64) string {
+	from, to := d.start-30, d.end+150
+	alone := len(s.fallingTanks(i, from, to)) == 1
+	for j := range s.site.tanks {
+		o, other := &s.site.tanks[j], s.st.tanks[j]
+		if !s.separate(i, j) || !alone {
+			continue
+		}
+		rose, seen := other.riseKnown(o, from, to, 4*other.interval.usual)
+		if seen && rose >= math.Max(wrongBbl(removed), partMoved*removed) && rose >= fillSlow/60*(d.end-d.start) {
+			return fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, faster than a well fills it: some of this moved there", o.ID, rose)
+		}
+		if rose := other.roseUnseen(o, from, to); !seen && rose >= explainedShare*removed && rose <= removed/explainedShare {
+			return fmt.Sprintf("tank %s was not read meanwhile and held %.1f bbl more behind it: a transfer, and maybe no load", o.ID, rose)
+		}
+	}
+	return ""
+}
+
+// roseUnseen are the barrels that a tank gained beyond its inflow between the last reading before a time and the first behind another.
+func (ts *tankState) roseUnseen(t *Tank, from, to float64) float64 {
+	b := ts.levels.recent
+	first, last := searchTime(b, from)-1, searchTime(b, to)
+	if first < 0 || last >= len(b) {
+		return 0
+	}
+	before, behind := b[first], b[last]
+	return t.barrels(float64(behind.v), float64(before.v)) - ts.inflow(t, before.t).usual*(behind.t-before.t)*t.Table.PerInch(float64(before.v))
+}
+
+// unread are the other tanks of which nobody knows whether they rose over a draw.
+func (s siteTanks) unread(i int, d draw) (names []string) {
+	for j := range s.site.tanks {
+		o, other := &s.site.tanks[j], s.st.tanks[j]
+		if !s.separate(i, j) {
+			continue
+		}
+		if _, seen := other.riseKnown(o, d.start-30, d.end+150, 2*math.Max(levelFar, other.interval.gapMin(o, s.site.speed))); !seen {
+			names = append(names, o.ID)
+		}
+	}
+	return names
 }
 
 func (s siteTanks) othersRoseBy(i int, rise func(*tankState, *Tank) float64) (name string, bbl float64) {

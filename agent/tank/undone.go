@@ -91,10 +91,10 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 		return was
 	case d.samples == 0 && l.exact && d.start-l.since < undoneFine && steppedUp(ts, l.since, d.start) >= leapMost*fall:
 		return was + ", and nobody saw it come or go"
-	case !l.jumped && seen && t.pumpRate(*d) >= fillRate && !decays(ts, *d): // a truck of what was brought there
 	case l.usual && !(l.exact && l.bulge): // the well fills it so
 		return ""
 	case l.usual:
+	case !l.jumped && seen && t.pumpRate(*d) >= fillRate && !decays(ts, *d): // a truck of what was brought there
 	case l.exact && l.bulge && d.start-l.since < undoneFine: // no oil comes and goes as quickly, to where it was
 		return was
 	case !l.jumped && (decays(ts, *d) || l.bulge && atOnce >= explainedShare*fall): // else it may have been oil that came, and a truck

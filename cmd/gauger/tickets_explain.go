@@ -182,6 +182,8 @@ func otherCauses(l *tank.Load) []string {
 func otherCausesSeen(l *tank.Load, v *tank.Rivals, say func(format string, args ...any)) {
 	say("A leak: no, a leak takes hours; this fell at %.1f bbl a minute, and below %g it would have been told of as a loss.", l.Rate, v.MinRate)
 	switch {
+	case len(v.Unread) > 0:
+		say("A transfer to another tank: not known, %s had no reading meanwhile; what the others took is %.1f bbl.", strings.Join(v.Unread, " and "), v.RoseBbl)
 	case v.Others == 0:
 		say("A transfer to another tank: gauger watches no other tank here into which it could have gone.")
 	case v.RoseBbl < 0.5 && v.Others == 1:
@@ -293,6 +295,8 @@ func otherCausesUnseen(l *tank.Load, v *tank.Rivals, say func(format string, arg
 		say("A leak: not known, since no reading shows how fast it fell.")
 	}
 	switch {
+	case len(v.Unread) > 0:
+		say("A transfer to another tank: not known, %s had no reading meanwhile; what the others took is %.1f bbl.", strings.Join(v.Unread, " and "), v.RoseBbl)
 	case v.Others == 0:
 		say("A transfer to another tank: gauger watches no other tank here into which it could have gone.")
 	case v.RoseBbl < 0.5:
