@@ -159,10 +159,11 @@ func TestATimeIsAnsweredByWhatIsKnown(t *testing.T) {
 		"No reading came from 13:40 to 14:40; the level was 10 ft 0 in before and 5 ft 0 in after": func(w *ledger.Explanation) {
 			w.Levels = append(levels(-time.Hour, -30*time.Minute, 120, 0), levels(30*time.Minute, time.Hour, 60, 0)...)
 		},
-		"No reading has come since 13:40":          func(w *ledger.Explanation) { w.Levels = levels(-time.Hour, -30*time.Minute, 120, 0) },
-		"those that are begin at 2026-03-02 15:10": func(w *ledger.Explanation) { w.Oldest = at.Add(time.Hour) },
-		"came within the hour before or after":     func(w *ledger.Explanation) { w.Oldest = at.Add(-9 * time.Hour) },
-		"has not come yet":                         func(w *ledger.Explanation) { w.Now = at.Add(-time.Hour) },
+		"No reading has come since 13:40": func(w *ledger.Explanation) { w.Levels = levels(-time.Hour, -30*time.Minute, 120, 0) },
+		"at 14:10 on March 2, 2026 gauger cannot say.\nThe readings that are kept begin at 2026-03-02 15:10": func(w *ledger.Explanation) { w.Oldest = at.Add(time.Hour) },
+		"gauger cannot say.\nNo reading of the level is kept":                                                func(*ledger.Explanation) {},
+		"came within the hour before or after":                                                               func(w *ledger.Explanation) { w.Oldest = at.Add(-9 * time.Hour) },
+		"has not come yet":                                                                                   func(w *ledger.Explanation) { w.Now = at.Add(-time.Hour) },
 	} {
 		w := known
 		change(&w)
@@ -191,6 +192,19 @@ func TestATimeOfDayIsTheLastOne(t *testing.T) {
 	}
 	if _, err := clockTime("TK-1", zone, now); err == nil {
 		t.Error("a tank passed for a time")
+	}
+}
+
+// Who asks of a time of day that has not come yet is told which day was taken; a day that he writes himself is no news to him.
+func TestTheDayThatWasTakenIsSaid(t *testing.T) {
+	now := time.Date(2026, 11, 27, 13, 44, 0, 0, time.UTC)
+	for text, want := range map[string]string{
+		"14:10": "14:10 has not come yet today, it is 13:44: this is about yesterday, November 26.", "13:40": "", "2026-11-26 14:10": "", "20h": "",
+	} {
+		at, err := clockTime(text, time.UTC, now)
+		if got := dayTaken(text, at, time.UTC, now); got != want || err != nil {
+			t.Errorf("%s: %q, %v", text, got, err)
+		}
 	}
 }
 
