@@ -67,9 +67,10 @@ func spokenLevel(inches float64) string {
 	return text
 }
 
-// spokenPeriod is a stretch of time as people say it, with the date where it is not clear from the end.
+// spokenPeriod is a stretch of time as people say it, with the date where it is not clear from the end. Minutes are those that a clock
+// shows, as in the list: a time stands in one way everywhere.
 func spokenPeriod(from, to time.Time, zone *time.Location) string {
-	a, z := from.In(zone).Round(time.Minute), to.In(zone).Round(time.Minute)
+	a, z := from.In(zone), to.In(zone)
 	if a.Format(time.DateOnly) == z.Format(time.DateOnly) {
 		return fmt.Sprintf("On %s from %s to %s", a.Format("January 2"), a.Format("15:04"), z.Format("15:04"))
 	}

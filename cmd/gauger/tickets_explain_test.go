@@ -208,6 +208,21 @@ func TestTheDayThatWasTakenIsSaid(t *testing.T) {
 	}
 }
 
+// The list, the sentences and the picture show one minute for one time.
+func TestATimeStandsInOneWayEverywhere(t *testing.T) {
+	start := time.Date(2026, 3, 2, 13, 31, 42, 0, time.UTC)
+	end := start.Add(16 * time.Minute) // 13:47:42
+	if got := spokenPeriod(start, end, time.UTC); got != "On March 2 from 13:31 to 13:47" {
+		t.Errorf("said: %s", got)
+	}
+	if got := (&timeAnswer{}).clock(end); got != end.In(time.Local).Format("15:04") {
+		t.Errorf("told of a time: %s", got)
+	}
+	if got := (&chart{start: start, zone: time.UTC}).clockText(end.Sub(start).Seconds()); got != "13:47" {
+		t.Errorf("drawn: %s", got)
+	}
+}
+
 // Papers of one ticket say the same before and after it left, and whatever the configuration says since.
 func TestAPaperSaysWhatWasEditedAndGauged(t *testing.T) {
 	cfg := &config.Config{}

@@ -47,7 +47,7 @@ func readQuestion(c *call, id, at string, rest []string) (q explainQuestion, err
 		return q, wants
 	}
 	q.tank = id
-	if q.at, err = clockTime(at, zone, time.Now()); err != nil {
+	if q.at, err = clockTime(at, zone, now); err != nil {
 		return q, usageError{err.Error()}
 	}
 	q.taken = dayTaken(at, q.at, zone, now)
@@ -94,7 +94,7 @@ type timeAnswer struct {
 }
 
 func (a *timeAnswer) clock(t time.Time) string {
-	return t.In(a.h.zone()).Round(time.Minute).Format("15:04")
+	return t.In(a.h.zone()).Format("15:04")
 }
 
 // sentences tell of what covers the time first, then of the hour about it.
@@ -221,25 +221,22 @@ func (a *timeAnswer) quietSentences() (says []string, blind bool) {
 	before, after := a.levelsAround()
 	switch {
 	case len(a.Levels) == 0 && a.Damage != "":
-		return []string{fmt.Sprintf("What was recorded of that time cannot be read: %s.", a.Damage)}
-	case len(a.Levels) == 0 && (a.Oldest.IsZero() || a.At.Before(a.Oldest)):
-		text := "No reading of that time is kept any more"
-		if !a.Oldest.IsZero() {
-			text += fmt.Sprintf("; those that are begin at %s", timeText(a.Oldest, a.h.zone()))
-		}
-		return []string{text + ". Nothing was noted of that time either."}
+		return []string{fmt.Sprintf("What was recorded of that time cannot be read: %s.", a.Damage)}, true
+	case len(a.Levels) == 0 && a.Oldest.IsZero():
+		return []string{"No reading of the level is kept, and nothing was noted of that time."}, true
+	case len(a.Levels) == 0 && a.At.Before(a.Oldest):
+		return []string{fmt.Sprintf("The readings that are kept begin at %s, and nothing was noted of that time.", timeText(a.Oldest, a.h.zone()))}, true
 	case len(a.Levels) == 0:
-		return []string{"No reading of the level came within the hour before or after."}
+		return []string{"No reading of the level came within the hour before or after."}, true
 	case before.At.IsZero():
-		return []string{fmt.Sprintf("No reading of the level came before %s.", a.clock(after.At))}
-	case after.At.IsZero() && a.At.Sub(before.At) > whyGap, !after.At.IsZero() && after.At.Sub(before.At) > whyGap:
-		if after.At.IsZero() {
-			return []string{fmt.Sprintf("No reading has come since %s, when the level was %s.", a.clock(before.At), spokenLevel(before.In))}
-		}
+		return []string{fmt.Sprintf("No reading of the level came before %s.", a.clock(after.At))}, true
+	case after.At.IsZero() && a.At.Sub(before.At) > whyGap:
+		return []string{fmt.Sprintf("No reading has come since %s, when the level was %s.", a.clock(before.At), spokenLevel(before.In))}, true
+	case !after.At.IsZero() && after.At.Sub(before.At) > whyGap:
 		return []string{fmt.Sprintf("No reading came from %s to %s; the level was %s before and %s after.", a.clock(before.At), a.clock(after.At),
-			spokenLevel(before.In), spokenLevel(after.In))}
+			spokenLevel(before.In), spokenLevel(after.In))}, true
 	}
-	return []string{a.levelSentence(), fmt.Sprintf("A load here takes %g bbl or more, at %g bbl a minute or faster.", a.MinLoad, a.MinRate)}
+	return []string{a.levelSentence(), fmt.Sprintf("A load here takes %g bbl or more, at %g bbl a minute or faster.", a.MinLoad, a.MinRate)}, false
 }
 
 // levelsAround are the last level at or before the time and the first after it.
