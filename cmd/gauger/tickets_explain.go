@@ -231,7 +231,8 @@ func (r *ticketRow) outcomeSentences(h site) []string {
 		out = append(out, "It is void, by "+r.Voided+". Nothing of it is booked here; the service has it still.")
 	case r.State == "waiting" && r.Waits != "": // the sentence before says what to do
 	case r.State == "delivered":
-		out = append(out, "It cannot be changed any more; should gauger learn better, it says so in an event.")
+		out = append(out, fmt.Sprintf("It cannot be changed any more. If it is wrong, `gauger tickets add --replaces %[1]s --why TEXT` books the right one in its place; "+
+			"if no oil was run, `gauger tickets reject %[1]s --left --why TEXT`.", r.Name()), "Should gauger learn better, it says so in an event.")
 	case r.State == "waiting":
 		out = append(out, "It leaves as soon as the service can be reached, and with the same number however often it has to be sent.")
 	case r.State == "held":

@@ -223,6 +223,17 @@ func TestATimeStandsInOneWayEverywhere(t *testing.T) {
 	}
 }
 
+// A ticket that has left is not the end: who finds it wrong is told both ways on.
+func TestATicketThatHasLeftSaysHowToPutItRight(t *testing.T) {
+	r := paper(func(r *ticketRow) { r.Load.Review = []string{"a gap"} })
+	text := strings.Join(r.sentences(site{}), "\n")
+	for _, want := range []string{"`gauger tickets add --replaces A-TEST-TK-1-20260302T1500Z --why TEXT`", "`gauger tickets reject A-TEST-TK-1-20260302T1500Z --left --why TEXT`"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("not said: %q in\n%s", want, text)
+		}
+	}
+}
+
 // Papers of one ticket say the same before and after it left, and whatever the configuration says since.
 func TestAPaperSaysWhatWasEditedAndGauged(t *testing.T) {
 	cfg := &config.Config{}
