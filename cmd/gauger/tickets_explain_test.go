@@ -234,6 +234,18 @@ func TestATicketThatHasLeftSaysHowToPutItRight(t *testing.T) {
 	}
 }
 
+// Barrels by a diameter are off by up to a percent beside the gauges' error, wherever that is named.
+func TestBarrelsByTheDiameterAreGoodToAPercent(t *testing.T) {
+	r := paper(func(r *ticketRow) { r.Load.Table, r.Load.GaugeBbl, r.Load.ErrorBbl = "geometry", 164.52, 0.2 })
+	const want = "give or take 0.2, and up to 1 % (1.6 bbl) until it has a strapping table"
+	if text := strings.Join(r.sentences(site{}), "\n"); !strings.Contains(text, "The difference is 164.5 bbl, "+want+".") {
+		t.Error(text)
+	}
+	if !slices.Contains(r.evidence(site{}), [2]string{"by gauge", "164.52 bbl, " + want + ", by the tank's diameter"}) {
+		t.Error(r.evidence(site{}))
+	}
+}
+
 // Papers of one ticket say the same before and after it left, and whatever the configuration says since.
 func TestAPaperSaysWhatWasEditedAndGauged(t *testing.T) {
 	cfg := &config.Config{}
