@@ -220,7 +220,7 @@ func confidenceSentences(l *tank.Load) []string {
 func (r *ticketRow) outcomeSentences(h site) []string {
 	var out []string
 	if d := r.Hauled; d != nil {
-		out = append(out, fmt.Sprintf("The truck's ticket %s says %.2f bbl %s: %s.", strings.Join(d.Numbers, " and "), d.Bbl, basisOf(d.Basis, d.Metered), differenceOf(d, r.Load)))
+		out = append(out, fmt.Sprintf("The truck's ticket %s says %.2f bbl %s: %s.", strings.Join(d.Numbers, " and "), d.Bbl, basisOf(d.Basis, d.Metered), differenceOf(d, &r.TicketRecord)))
 	}
 	if r.Rejected != "" {
 		return append(out, "It was rejected by "+r.Rejected+".", "It never leaves, and nothing of it is booked.")

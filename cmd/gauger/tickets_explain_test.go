@@ -246,6 +246,41 @@ func TestBarrelsByTheDiameterAreGoodToAPercent(t *testing.T) {
 	}
 }
 
+// A truck's meter is held against what has left the tank, so that the error of the inflow counts too; gauges are not.
+func TestAMetersBarrelsAreHeldAgainstBothErrors(t *testing.T) {
+	for _, x := range []struct {
+		metered, within bool
+		bbl             float64
+		basis, want     string
+	}{
+		{true, true, 204.5, ledger.AsObserved, "0.60 bbl (0.29 %) less, within gauger's own error of 0.7 (the inflow's is in it)"},
+		{true, false, 204.3, ledger.AsObserved, "beyond gauger's own error of 0.7 (the inflow's is in it)"},
+		{true, true, 202, ledger.AsGross, "within gauger's own error of 0.7 (the inflow's is in it)"},
+		{false, false, 202.72, ledger.AsObserved, "0.60 bbl (0.30 %) less, beyond gauger's own error of 0.4,"},
+	} {
+		r := paper(func(r *ticketRow) {
+			r.Matches = []ledger.TruckTicket{{Hauler: "1", Bbl: x.bbl, Basis: x.basis, Metered: x.metered}}
+		})
+		h := judgeError(r.TruckTotals(), r.Load)
+		if got := differenceOf(h, &r.TicketRecord); !strings.Contains(got, x.want) || h.Within == nil || *h.Within != x.within {
+			t.Errorf("%+v: %v %s", x, *h.Within, got)
+		}
+	}
+}
+
+// Without gravity there is nothing to compare gross barrels with: what lacks is said, and which keys mend it.
+func TestNoVolumeOnABasisSaysWhy(t *testing.T) {
+	r := paper(func(r *ticketRow) {
+		r.Volumes.GrossBbl, r.Volumes.NetBbl, r.Volumes.Missing = nil, nil, []string{"temperature", "gravity"}
+		r.Matches = []ledger.TruckTicket{{Hauler: "1", Bbl: 200, Basis: ledger.AsGross}}
+	})
+	const want = "gauger has no gross barrels of it (no temperature, gravity), so no difference; match the observed ones, and for the next tickets write " +
+		"specific_gravity and top_temperature of TK-1 into the configuration"
+	if got := differenceOf(r.TruckTotals(), &r.TicketRecord); got != want {
+		t.Error(got)
+	}
+}
+
 // Papers of one ticket say the same before and after it left, and whatever the configuration says since.
 func TestAPaperSaysWhatWasEditedAndGauged(t *testing.T) {
 	cfg := &config.Config{}

@@ -269,7 +269,7 @@ func (r *ticketRow) addPeople(s *sheet, at func(time.Time) string) {
 		s.add("truck's ticket", "%s", text)
 	}
 	if d := r.Hauled; d != nil {
-		s.add("difference", "%s", differenceOf(d, r.Load))
+		s.add("difference", "%s", differenceOf(d, &r.TicketRecord))
 	}
 }
 
