@@ -320,7 +320,12 @@ func (c *checker) checkObjects() {
 		return
 	}
 	if len(order) == 0 {
-		c.problemf("object", "missing; gauger's diagnostics must name an object of the service: write its GUID")
+		tell := c.strictf // for who has no key yet cannot know it, and levels and tickets do without
+		if len(c.d.problems) > 0 {
+			tell = c.problemf // such a file is refused anyway, with so many mistakes and no more
+		}
+		tell("object", "missing; gauger's diagnostics must name an object of the service: write the GUID of the site's device, which `gauger devices query` shows as soon as a key works. "+
+			"Until then gauger sends no events; tickets leave")
 		return
 	}
 	cfg.Object = paths[order[0]]

@@ -13,6 +13,7 @@ import (
 func TestWhatOnlyCheckRefuses(t *testing.T) {
 	const segments, wire = "  segments: {alpha: vAlpha, beta: vBeta}\n", "  wire: {level_unit: in, batch: {events: 20}}\n"
 	for _, m := range []mistake{
+		{"no object anywhere", "object: 6f9619ff-8b86-d011-b42d-00c04fc964ff\n", "", 1, "object", "`gauger devices query` shows"},
 		{"number limit", wire, "  wire: {number_max: 5}\n", 11, "service.wire.number_max", "works with 12"},
 		{"time limit", wire, "  wire: {request_timeout: 99ms}\n", 11, "service.wire.request_timeout", "works with 30s"},
 		{"proxy's port", wire, "  wire: {proxy: \"http://127.0.0.1:99999\"}\n", 11, "service.wire.proxy", "nothing leaves"},

@@ -31,7 +31,6 @@ var siteMistakes = []mistake{
 	{"id with small letters", "id: COOPER12-7", "id: Cooper12-7", 2, "id", "write COOPER12-7"},
 	{"id with other characters", "id: COOPER12-7", "id: COOPER_12", 2, "id", "A-Z 0-9 -"},
 	{"id too long", "id: COOPER12-7", "id: COOPER12-7-WEST", 2, "id", "at most 12"},
-	{"no object anywhere", "object: 6f9619ff-8b86-d011-b42d-00c04fc964ff\n", "", 1, "object", "missing"},
 	{"bad GUID", "object: 6f9619ff-8b86-d011-b42d-00c04fc964ff", "object: 6f9619ff-8b86-d011-b42d", 3, "object", "not a GUID"},
 	{"unknown time zone", "America/Chicago", "America/Chicgo", 4, "time_zone", "such as America/Chicago"},
 	{"time zone in the mountains", "America/Chicago", "america/denvr", 4, "time_zone", "such as America/Denver"},

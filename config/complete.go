@@ -136,12 +136,6 @@ func (c *Config) remote() bool {
 // leastHold is the longest time that the detector itself needs after the end of a load. In a demonstration it is
 // counted on the wall's clock, so that a hold in the site's time passes as well as one in the wall's.
 func (c *Config) leastHold() time.Duration {
-	confirm := func(l tank.Loads) time.Duration {
-		if l.Speed <= 0 {
-			return l.Confirm
-		}
-		return time.Duration(float64(l.Confirm) / l.Speed)
-	}
 	least := confirm(c.Loads)
 	for i, t := range c.Tanks {
 		if d := confirm(t.Loads); i == 0 || d > least {
@@ -149,6 +143,26 @@ func (c *Config) leastHold() time.Duration {
 		}
 	}
 	return least
+}
+
+// confirm is how long the detector needs after the end of a load, by the wall's clock.
+func confirm(l tank.Loads) time.Duration {
+	if l.Speed <= 0 {
+		return l.Confirm
+	}
+	return time.Duration(float64(l.Confirm) / l.Speed)
+}
+
+// LeaveAtOnce says that no ticket of a truck is held for longer than the detector needs to make it: nobody has time to change one.
+func (c *Config) LeaveAtOnce() bool {
+	trucks := false
+	for _, t := range c.Tanks {
+		if !t.Lact() && c.Tickets.Hold > confirm(t.Loads) {
+			return false
+		}
+		trucks = trucks || !t.Lact()
+	}
+	return trucks
 }
 
 var pointType = reflect.TypeFor[collectors.Point]()

@@ -73,8 +73,8 @@ type Config struct {
 	// Slow are the lines that cannot keep up with the intervals asked of them. Whoever sets up a site must not let
 	// that pass unseen; a site that runs goes on, with each poll later than asked for.
 	Slow []Problem `yaml:"-"`
-	// Strict are the values that `check` refuses and an earlier version took. A site that has them in its file must start
-	// after an upgrade: what they were replaced by stands in the messages.
+	// Strict are the values that `check` refuses and an earlier version took, and what a site can begin without. A site that has them in
+	// its file must start after an upgrade: what they were replaced by stands in the messages.
 	Strict []Problem `yaml:"-"`
 
 	hash   uint32

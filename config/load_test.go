@@ -306,3 +306,16 @@ func TestCheckTakesLittleMemoryForAliases(t *testing.T) {
 		}
 	}
 }
+
+// A ticket of a tank with a shorter confirm than the others' waits for the rest of the hold, and then there is time to change it.
+func TestWhenTicketsLeaveAtOnce(t *testing.T) {
+	const held = "tickets: {hold: 45m, review: send}\n"
+	for text, want := range map[string]bool{held: true, "": true, "tickets: {hold: 46m}\n": false} {
+		if got := edited(t, held, text).LeaveAtOnce(); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	if edited(t, "loads: {truck_max: 200}", "loads: {confirm: 30m}").LeaveAtOnce() {
+		t.Error("a quarter of an hour is no time")
+	}
+}

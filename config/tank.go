@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -51,6 +52,20 @@ func (t Tank) Lact() bool { return t.Sales == "lact" }
 
 func (Tank) defaults() any {
 	return Tank{Sales: "truck", Temperatures: "in_tank", Loads: tank.DefaultLoads()}
+}
+
+// Lacks are the keys without which a ticket has no gross, and no net barrels.
+func (t Tank) Lacks() (gross, net []string) {
+	if t.SpecificGravity == (Source{}) {
+		gross = append(gross, "specific_gravity")
+	}
+	if t.TopTemperature == (Source{}) && (t.BottomTemperature == (Source{}) || t.Temperatures == "opening_closing") {
+		gross = append(gross, "top_temperature")
+	}
+	if net = gross; t.BSW == (Source{}) {
+		net = append(slices.Clone(gross), "bsw")
+	}
+	return gross, net
 }
 
 // Model is the tank as the detector needs it. every is the interval at which its level is read, 0 when unknown.

@@ -178,10 +178,23 @@ func bookText(out io.Writer, rows []ledger.BookRow, unbooked []string) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	for _, line := range append(control.BookNotes(rows), unbooked...) {
+	for _, line := range append(control.BookNotes(toTheHundredth(rows)), unbooked...) {
 		t.printf("%s\n", line)
 	}
 	return t.Flush()
+}
+
+// toTheHundredth are the rows with their tickets' barrels as a file prints them, so that a sum of the tickets is that of its lines.
+func toTheHundredth(rows []ledger.BookRow) []ledger.BookRow {
+	rows = slices.Clone(rows)
+	for i := range rows {
+		rows[i].Tickets = slices.Clone(rows[i].Tickets)
+		for k := range rows[i].Tickets {
+			t := &rows[i].Tickets[k]
+			t.GaugeBbl = hundredths(t.GaugeBbl)
+		}
+	}
+	return rows
 }
 
 // volumeColumns are the columns of one row, or of the sum of some; a sum with an unknown part is unknown.
@@ -236,7 +249,11 @@ func bookCSV(out io.Writer, zone *time.Location, rows []ledger.BookRow) error {
 		if r.Blind != "" {
 			remarks = append([]string{"a slow loss is hard to see: " + r.Blind}, remarks...)
 		}
-		line = append(line, figureText(&r.Error, 2), figureText(r.Sees, 2), strconv.FormatBool(r.Measured),
+		off := &r.Error
+		if r.Error <= 0 {
+			off = nil // nobody knows it
+		}
+		line = append(line, figureText(off, 2), figureText(r.Sees, 2), strconv.FormatBool(r.Measured),
 			strings.Join(numbers, " "), strings.Join(remarks, "; "))
 		for k, kind := range ledger.BookParts {
 			line = append(line, figureText(new(r.PartBbl(kind)), 2))

@@ -50,3 +50,20 @@ func TestTheBookAsCSVKeepsItsColumnsInTheirPlaces(t *testing.T) {
 		t.Errorf("%s", out.String())
 	}
 }
+
+// An error that nobody knows is no figure: the residual is not exact to a hundredth of a barrel.
+func TestAnErrorThatIsNotKnownIsEmptyInTheFile(t *testing.T) {
+	known := ledger.BookRow{}
+	known.Error = 0.4
+	var out strings.Builder
+	if err := bookCSV(&out, time.UTC, []ledger.BookRow{{}, known}); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(out.String(), "\n")
+	at := slices.Index(strings.Split(lines[0], ","), "error_bbl")
+	for i, want := range []string{"", "0.40"} {
+		if got := strings.Split(lines[i+1], ",")[at]; got != want {
+			t.Errorf("line %d: %q, want %q", i+1, got, want)
+		}
+	}
+}

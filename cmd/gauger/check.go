@@ -106,9 +106,48 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 	}
 	outbox, receipts, recorder := cfg.Store.MaxBytes, cfg.Store.Receipts.MaxBytes, cfg.Recorder.MaxBytes
 	t := newTable(c.out)
+	printTanks(t, cfg)
 	t.printf("disk: at most %s in %s: %s for the outbox, %s for its receipts, %s for the recorder\n",
 		outbox+receipts+recorder, cfg.Store.Path, outbox, receipts, recorder)
 	return errors.Join(t.Flush(), printBudgets(c.out, cfg.Budgets, o.plan), late)
+}
+
+// printTanks says what each tank holds when it is full, where a wrong size shows, and which barrels its tickets will have; tanks that are
+// alike are said together. And it says where nobody will have time to change a ticket.
+func printTanks(t *table, cfg *config.Config) {
+	var says []string
+	alike := map[string][]string{}
+	for _, k := range cfg.Tanks {
+		text := ""
+		if bbl, err := k.Table.Barrels(float64(k.Height)); err == nil {
+			text = fmt.Sprintf("%.1f bbl at %s; ", bbl, strings.TrimSuffix(spokenLevel(float64(k.Height)), " 0 in"))
+		}
+		gross, net := k.Lacks()
+		switch {
+		case k.Lact():
+			text += "a meter makes its tickets"
+		case gross != nil:
+			text += "no gross and net: needs " + strings.Join(net, ", ")
+		case net != nil:
+			text += "gross, no net: needs " + strings.Join(net, ", ")
+		default:
+			text += "gross and net"
+		}
+		if alike[text] == nil {
+			says = append(says, text)
+		}
+		alike[text] = append(alike[text], k.ID)
+	}
+	for _, text := range says {
+		t.printf("%s: %s\n", strings.Join(alike[text], ", "), text)
+	}
+	if cfg.LeaveAtOnce() {
+		whose := "each"
+		if cfg.Tickets.Review == "hold" {
+			whose = "each that needs no review"
+		}
+		t.printf("tickets: %s leaves as soon as it is decided, %s after its load; to have time to edit or reject one, write tickets: {hold: 4h}\n", whose, spokenDuration(cfg.Tickets.Hold))
+	}
 }
 
 // look is how the secrets' files are looked at: by root with the agent's eyes, which tells whether it will be able to read them.

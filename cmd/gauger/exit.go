@@ -128,7 +128,7 @@ func asConfigError(err error) error {
 		return err
 	}
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		return configError{fmt.Errorf("%s cannot be read: %w; give the file with -c, or begin one with `gauger check --example`", path.Path, path.Err)}
+		return configError{fmt.Errorf("%s cannot be read: %w; give the file with -c, or begin one with `gauger init`", path.Path, path.Err)}
 	}
 	return configError{err}
 }

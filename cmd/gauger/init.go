@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -104,6 +105,9 @@ func (o *initOptions) write(c *call, s *draft.Site, kept string) error {
 	}
 	cfg, err := config.Parse(c.config, text, folder)
 	if err == nil {
+		if s.Object == "" { // as it was answered, and told below
+			cfg.Strict = slices.DeleteFunc(cfg.Strict, func(p config.Problem) bool { return p.Path == "object" })
+		}
 		err = strictProblems(cfg, true)
 	}
 	if err != nil {
@@ -121,6 +125,10 @@ func (o *initOptions) write(c *call, s *draft.Site, kept string) error {
 	}
 	fmt.Fprintln(c.out, dialogue.Fold(fmt.Sprintf("\n%s is written: %s, %s, %s. Next: `gauger check` (every mistake and doubt), `gauger read` (each device once), `gauger commission` (with the hand gauge).",
 		c.config, countText(len(cfg.Devices), "device"), countText(cfg.CountPoints(), "point"), countText(len(cfg.Tanks), "tank"))))
+	if s.Object == "" {
+		fmt.Fprintf(c.out, "%s\n", dialogue.Fold("Still missing: object, the GUID of the site's device. `gauger devices query` shows it as soon as a key works, else whoever keeps the service knows it; "+
+			"write it into the file. Until then `gauger check` refuses the file, and gauger makes tickets but sends no events."))
+	}
 	return nil
 }
 

@@ -143,7 +143,10 @@ func serviceDevices(c *call) func(context.Context, *draft.Site) ([]cloud.Device,
 		ctx, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
 		var found control.QueryResult[cloud.Device]
-		err = d.request(ctx, "devices.query", control.DevicesArgs{All: true}, &found)
+		if err = d.request(ctx, "devices.query", control.DevicesArgs{All: true}, &found); err != nil {
+			why, _, _ := strings.Cut(err.Error(), "; `gauger keys show`") // which has no file to look into yet
+			err = errors.New(why)
+		}
 		return found.Items, errors.Join(err, d.close(), os.RemoveAll(cfg.Store.Path))
 	}
 }

@@ -181,6 +181,9 @@ func figureText(v *float64, places int) string {
 	return strconv.FormatFloat(*v, 'f', places, 64)
 }
 
+// hundredths is a volume as it is printed with two places.
+func hundredths(v float64) float64 { return math.Round(v*100) / 100 }
+
 func orDash(text string) string {
 	if text == "" {
 		return "-"

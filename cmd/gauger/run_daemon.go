@@ -227,11 +227,7 @@ func wayToPage(page string, all bool) string {
 	case err != nil:
 		return page
 	case cloud.Loopback(at.Hostname()):
-		text := fmt.Sprintf("%s; elsewhere: ssh -L %s:%s BOX", page, at.Port(), at.Host)
-		if all {
-			text += fmt.Sprintf(", then http://127.0.0.1:%s/ there", at.Port())
-		}
-		return text
+		return fmt.Sprintf("%s; elsewhere: ssh -L %s:%s BOX, then http://127.0.0.1:%[2]s/ there", page, at.Port(), at.Host)
 	case all:
 		return fmt.Sprintf("%s; where a firewall runs here it must let TCP port %s in (`ufw allow %[2]s/tcp`)", page, at.Port())
 	}

@@ -241,6 +241,21 @@ func TestWhatAnEarlierVersionTookStarts(t *testing.T) {
 	}
 }
 
+// A site whose device nobody knows yet is refused by check, which says where the GUID is found; its tickets are made and its levels read.
+func TestASiteWithoutItsObjectMakesTickets(t *testing.T) {
+	l := newPlayedSite(t, strings.Replace(playedYAML, "object: 6f9619ff-8b86-d011-b42d-00c04fc964ff\n", "", 1))
+	if said, status := l.check(); status != exitConfig || !strings.Contains(said, ": object: missing") || !strings.Contains(said, "`gauger devices query` shows") {
+		t.Errorf("check ended with %d and said:\n%s", status, said)
+	}
+	l.run()
+	if wrong := l.wrong(true); wrong != "" {
+		t.Errorf("%s:\n%s", wrong, l.said())
+	}
+	if problems := strings.Join(l.status.Problems, "\n"); !strings.Contains(problems, "object: missing") {
+		t.Errorf("status says nothing of it:\n%s", problems)
+	}
+}
+
 // A strapping file that is gone is one mistake of the configuration; the last good one has the table in it, and loads go on
 // becoming tickets.
 func TestTheLastGoodConfigurationHoldsItsTables(t *testing.T) {

@@ -134,8 +134,8 @@ func TestTheLiveStatusFitsTheTerminal(t *testing.T) {
 // The status says how the page is reached from where somebody may stand.
 func TestTheWayToThePage(t *testing.T) {
 	for page, want := range map[string][2]string{
-		"http://127.0.0.1:8480/": {"; elsewhere: ssh -L 8480:127.0.0.1:8480 BOX", ", then http://127.0.0.1:8480/ there"},
-		"http://localhost:8480/": {"; elsewhere: ssh -L 8480:localhost:8480 BOX", ", then http://127.0.0.1:8480/ there"},
+		"http://127.0.0.1:8480/": {"; elsewhere: ssh -L 8480:127.0.0.1:8480 BOX, then http://127.0.0.1:8480/ there", ""},
+		"http://localhost:8480/": {"; elsewhere: ssh -L 8480:localhost:8480 BOX, then http://127.0.0.1:8480/ there", ""},
 		"http://10.20.0.2:8480/": {"", "; where a firewall runs here it must let TCP port 8480 in (`ufw allow 8480/tcp`)"},
 		"http://pad-7:8480/":     {"", "; where a firewall runs here it must let TCP port 8480 in (`ufw allow 8480/tcp`)"},
 	} {

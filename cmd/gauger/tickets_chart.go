@@ -190,7 +190,7 @@ func (c *chart) ticks() (first, step float64) {
 }
 
 func (c *chart) clockText(s float64) string {
-	return c.start.Add(time.Duration(s * float64(time.Second))).In(c.zone).Round(time.Minute).Format("15:04")
+	return c.start.Add(time.Duration(s * float64(time.Second))).In(c.zone).Format("15:04")
 }
 
 func (c *chart) caption() string {

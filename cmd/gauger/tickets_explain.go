@@ -67,9 +67,10 @@ func spokenLevel(inches float64) string {
 	return text
 }
 
-// spokenPeriod is a stretch of time as people say it, with the date where it is not clear from the end.
+// spokenPeriod is a stretch of time as people say it, with the date where it is not clear from the end. Minutes are those that a clock
+// shows, as in the list: a time stands in one way everywhere.
 func spokenPeriod(from, to time.Time, zone *time.Location) string {
-	a, z := from.In(zone).Round(time.Minute), to.In(zone).Round(time.Minute)
+	a, z := from.In(zone), to.In(zone)
 	if a.Format(time.DateOnly) == z.Format(time.DateOnly) {
 		return fmt.Sprintf("On %s from %s to %s", a.Format("January 2"), a.Format("15:04"), z.Format("15:04"))
 	}
@@ -221,7 +222,7 @@ func confidenceSentences(l *tank.Load) []string {
 func (r *ticketRow) outcomeSentences(h site) []string {
 	var out []string
 	if d := r.Hauled; d != nil {
-		out = append(out, fmt.Sprintf("The truck's ticket %s says %.2f bbl %s: %s.", strings.Join(d.Numbers, " and "), d.Bbl, basisOf(d.Basis, d.Metered), differenceOf(d, r.Load)))
+		out = append(out, fmt.Sprintf("The truck's ticket %s says %.2f bbl %s: %s.", strings.Join(d.Numbers, " and "), d.Bbl, basisOf(d.Basis, d.Metered), differenceOf(d, &r.TicketRecord)))
 	}
 	if r.Rejected != "" {
 		return append(out, "It was rejected by "+r.Rejected+".", "It never leaves, and nothing of it is booked.")
@@ -232,7 +233,8 @@ func (r *ticketRow) outcomeSentences(h site) []string {
 		out = append(out, "It is void, by "+r.Voided+". Nothing of it is booked here; the service has it still.")
 	case r.State == "waiting" && r.Waits != "": // the sentence before says what to do
 	case r.State == "delivered":
-		out = append(out, "It cannot be changed any more; should gauger learn better, it says so in an event.")
+		out = append(out, fmt.Sprintf("It cannot be changed any more. If it is wrong, `gauger tickets add --replaces %[1]s --why TEXT` books the right one in its place; "+
+			"if no oil was run, `gauger tickets reject %[1]s --left --why TEXT`.", r.Name()), "Should gauger learn better, it says so in an event.")
 	case r.State == "waiting":
 		out = append(out, "It leaves as soon as the service can be reached, and with the same number however often it has to be sent.")
 	case r.State == "held":

@@ -159,10 +159,11 @@ func TestATimeIsAnsweredByWhatIsKnown(t *testing.T) {
 		"No reading came from 13:40 to 14:40; the level was 10 ft 0 in before and 5 ft 0 in after": func(w *ledger.Explanation) {
 			w.Levels = append(levels(-time.Hour, -30*time.Minute, 120, 0), levels(30*time.Minute, time.Hour, 60, 0)...)
 		},
-		"No reading has come since 13:40":          func(w *ledger.Explanation) { w.Levels = levels(-time.Hour, -30*time.Minute, 120, 0) },
-		"those that are begin at 2026-03-02 15:10": func(w *ledger.Explanation) { w.Oldest = at.Add(time.Hour) },
-		"came within the hour before or after":     func(w *ledger.Explanation) { w.Oldest = at.Add(-9 * time.Hour) },
-		"has not come yet":                         func(w *ledger.Explanation) { w.Now = at.Add(-time.Hour) },
+		"No reading has come since 13:40": func(w *ledger.Explanation) { w.Levels = levels(-time.Hour, -30*time.Minute, 120, 0) },
+		"at 14:10 on March 2, 2026 gauger cannot say.\nThe readings that are kept begin at 2026-03-02 15:10": func(w *ledger.Explanation) { w.Oldest = at.Add(time.Hour) },
+		"gauger cannot say.\nNo reading of the level is kept":                                                func(*ledger.Explanation) {},
+		"came within the hour before or after":                                                               func(w *ledger.Explanation) { w.Oldest = at.Add(-9 * time.Hour) },
+		"has not come yet":                                                                                   func(w *ledger.Explanation) { w.Now = at.Add(-time.Hour) },
 	} {
 		w := known
 		change(&w)
@@ -191,6 +192,92 @@ func TestATimeOfDayIsTheLastOne(t *testing.T) {
 	}
 	if _, err := clockTime("TK-1", zone, now); err == nil {
 		t.Error("a tank passed for a time")
+	}
+}
+
+// Who asks of a time of day that has not come yet is told which day was taken; a day that he writes himself is no news to him.
+func TestTheDayThatWasTakenIsSaid(t *testing.T) {
+	now := time.Date(2026, 11, 27, 13, 44, 0, 0, time.UTC)
+	for text, want := range map[string]string{
+		"14:10": "14:10 has not come yet today, it is 13:44: this is about yesterday, November 26.", "13:40": "", "2026-11-26 14:10": "", "20h": "",
+	} {
+		at, err := clockTime(text, time.UTC, now)
+		if got := dayTaken(text, at, time.UTC, now); got != want || err != nil {
+			t.Errorf("%s: %q, %v", text, got, err)
+		}
+	}
+}
+
+// The list, the sentences and the picture show one minute for one time.
+func TestATimeStandsInOneWayEverywhere(t *testing.T) {
+	start := time.Date(2026, 3, 2, 13, 31, 42, 0, time.UTC)
+	end := start.Add(16 * time.Minute) // 13:47:42
+	if got := spokenPeriod(start, end, time.UTC); got != "On March 2 from 13:31 to 13:47" {
+		t.Errorf("said: %s", got)
+	}
+	if got := (&timeAnswer{}).clock(end); got != end.In(time.Local).Format("15:04") {
+		t.Errorf("told of a time: %s", got)
+	}
+	if got := (&chart{start: start, zone: time.UTC}).clockText(end.Sub(start).Seconds()); got != "13:47" {
+		t.Errorf("drawn: %s", got)
+	}
+}
+
+// A ticket that has left is not the end: who finds it wrong is told both ways on.
+func TestATicketThatHasLeftSaysHowToPutItRight(t *testing.T) {
+	r := paper(func(r *ticketRow) { r.Load.Review = []string{"a gap"} })
+	text := strings.Join(r.sentences(site{}), "\n")
+	for _, want := range []string{"`gauger tickets add --replaces A-TEST-TK-1-20260302T1500Z --why TEXT`", "`gauger tickets reject A-TEST-TK-1-20260302T1500Z --left --why TEXT`"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("not said: %q in\n%s", want, text)
+		}
+	}
+}
+
+// Barrels by a diameter are off by up to a percent beside the gauges' error, wherever that is named.
+func TestBarrelsByTheDiameterAreGoodToAPercent(t *testing.T) {
+	r := paper(func(r *ticketRow) { r.Load.Table, r.Load.GaugeBbl, r.Load.ErrorBbl = "geometry", 164.52, 0.2 })
+	const want = "give or take 0.2, and up to 1 % (1.6 bbl) until it has a strapping table"
+	if text := strings.Join(r.sentences(site{}), "\n"); !strings.Contains(text, "The difference is 164.5 bbl, "+want+".") {
+		t.Error(text)
+	}
+	if !slices.Contains(r.evidence(site{}), [2]string{"by gauge", "164.52 bbl, " + want + ", by the tank's diameter"}) {
+		t.Error(r.evidence(site{}))
+	}
+}
+
+// A truck's meter is held against what has left the tank, so that the error of the inflow counts too; gauges are not.
+func TestAMetersBarrelsAreHeldAgainstBothErrors(t *testing.T) {
+	for _, x := range []struct {
+		metered, within bool
+		bbl             float64
+		basis, want     string
+	}{
+		{true, true, 204.5, ledger.AsObserved, "0.60 bbl (0.29 %) less, within gauger's own error of 0.7 (the inflow's is in it)"},
+		{true, false, 204.3, ledger.AsObserved, "beyond gauger's own error of 0.7 (the inflow's is in it)"},
+		{true, true, 202, ledger.AsGross, "within gauger's own error of 0.7 (the inflow's is in it)"},
+		{false, false, 202.72, ledger.AsObserved, "0.60 bbl (0.30 %) less, beyond gauger's own error of 0.4,"},
+	} {
+		r := paper(func(r *ticketRow) {
+			r.Matches = []ledger.TruckTicket{{Hauler: "1", Bbl: x.bbl, Basis: x.basis, Metered: x.metered}}
+		})
+		h := judgeError(r.TruckTotals(), r.Load)
+		if got := differenceOf(h, &r.TicketRecord); !strings.Contains(got, x.want) || h.Within == nil || *h.Within != x.within {
+			t.Errorf("%+v: %v %s", x, *h.Within, got)
+		}
+	}
+}
+
+// Without gravity there is nothing to compare gross barrels with: what lacks is said, and which keys mend it.
+func TestNoVolumeOnABasisSaysWhy(t *testing.T) {
+	r := paper(func(r *ticketRow) {
+		r.Volumes.GrossBbl, r.Volumes.NetBbl, r.Volumes.Missing = nil, nil, []string{"temperature", "gravity"}
+		r.Matches = []ledger.TruckTicket{{Hauler: "1", Bbl: 200, Basis: ledger.AsGross}}
+	})
+	const want = "gauger has no gross barrels of it (no temperature, gravity), so no difference; match the observed ones, and for the next tickets write " +
+		"specific_gravity and top_temperature of TK-1 into the configuration"
+	if got := differenceOf(r.TruckTotals(), &r.TicketRecord); got != want {
+		t.Error(got)
 	}
 }
 

@@ -22,6 +22,7 @@ const (
 type explainQuestion struct {
 	number, tank string
 	at           time.Time
+	taken        string // which day was taken for a time of day that has not come yet
 }
 
 // readQuestion reads the arguments; a tank and a time may come in either order.
@@ -30,9 +31,9 @@ func readQuestion(c *call, id, at string, rest []string) (q explainQuestion, err
 	if id == "" && at == "" && len(rest) == 1 {
 		return explainQuestion{number: rest[0]}, nil
 	}
-	zone := findSite(c).zone()
+	zone, now := findSite(c).zone(), time.Now()
 	for _, word := range rest {
-		_, err := clockTime(word, zone, time.Now())
+		_, err := clockTime(word, zone, now)
 		switch {
 		case at == "" && err == nil:
 			at = word
@@ -46,10 +47,19 @@ func readQuestion(c *call, id, at string, rest []string) (q explainQuestion, err
 		return q, wants
 	}
 	q.tank = id
-	if q.at, err = clockTime(at, zone, time.Now()); err != nil {
+	if q.at, err = clockTime(at, zone, now); err != nil {
 		return q, usageError{err.Error()}
 	}
+	q.taken = dayTaken(at, q.at, zone, now)
 	return q, nil
+}
+
+// dayTaken says which day a time of day without one is of, where it is not today's.
+func dayTaken(text string, at time.Time, zone *time.Location, now time.Time) string {
+	if _, err := parseTime(text, zone, now); err == nil || at.In(zone).Format(time.DateOnly) == now.In(zone).Format(time.DateOnly) {
+		return ""
+	}
+	return fmt.Sprintf("%s has not come yet today, it is %s: this is about yesterday, %s.", text, now.In(zone).Format("15:04"), at.In(zone).Format("January 2"))
 }
 
 // explainTime says what became of a tank's level at a time.
@@ -67,6 +77,9 @@ func explainTime(ctx context.Context, c *call, q explainQuestion) error {
 	}
 	a := timeAnswer{&w, findSite(c), rows}
 	says := a.sentences()
+	if q.taken != "" {
+		says = append([]string{q.taken}, says...)
+	}
 	if c.json() {
 		return printJSON(c.out, map[string]any{"says": says, "known": w})
 	}
@@ -81,7 +94,7 @@ type timeAnswer struct {
 }
 
 func (a *timeAnswer) clock(t time.Time) string {
-	return t.In(a.h.zone()).Round(time.Minute).Format("15:04")
+	return t.In(a.h.zone()).Format("15:04")
 }
 
 // sentences tell of what covers the time first, then of the hour about it.
@@ -122,7 +135,12 @@ func (a *timeAnswer) sentences() []string {
 		}
 	}
 	if len(hit) == 0 {
-		hit = append([]string{fmt.Sprintf("At %s no oil was hauled from tank %s that gauger could see.", when, a.Tank)}, a.quietSentences()...)
+		quiet, blind := a.quietSentences()
+		hit = append(hit, fmt.Sprintf("At %s no oil was hauled from tank %s that gauger could see.", when, a.Tank))
+		if blind {
+			hit = []string{fmt.Sprintf("Whether oil was hauled from tank %s at %s gauger cannot say.", a.Tank, when)}
+		}
+		hit = append(hit, quiet...)
 	}
 	return append(hit, near...)
 }
@@ -198,30 +216,27 @@ func (a *timeAnswer) verdictSentences(v *tank.Verdict) []string {
 	return []string{fell, fmt.Sprintf("That may become a ticket. It is not decided yet: %s, which would be until %s.", v.Why, a.clock(v.Until))}
 }
 
-// quietSentences tells how the level stood about the time, or that nobody knows.
-func (a *timeAnswer) quietSentences() []string {
+// quietSentences tells how the level stood about the time, or that nobody knows: blind.
+func (a *timeAnswer) quietSentences() (says []string, blind bool) {
 	before, after := a.levelsAround()
 	switch {
 	case len(a.Levels) == 0 && a.Damage != "":
-		return []string{fmt.Sprintf("What was recorded of that time cannot be read: %s.", a.Damage)}
-	case len(a.Levels) == 0 && (a.Oldest.IsZero() || a.At.Before(a.Oldest)):
-		text := "No reading of that time is kept any more"
-		if !a.Oldest.IsZero() {
-			text += fmt.Sprintf("; those that are begin at %s", timeText(a.Oldest, a.h.zone()))
-		}
-		return []string{text + ". Nothing was noted of that time either."}
+		return []string{fmt.Sprintf("What was recorded of that time cannot be read: %s.", a.Damage)}, true
+	case len(a.Levels) == 0 && a.Oldest.IsZero():
+		return []string{"No reading of the level is kept, and nothing was noted of that time."}, true
+	case len(a.Levels) == 0 && a.At.Before(a.Oldest):
+		return []string{fmt.Sprintf("The readings that are kept begin at %s, and nothing was noted of that time.", timeText(a.Oldest, a.h.zone()))}, true
 	case len(a.Levels) == 0:
-		return []string{"No reading of the level came within the hour before or after."}
+		return []string{"No reading of the level came within the hour before or after."}, true
 	case before.At.IsZero():
-		return []string{fmt.Sprintf("No reading of the level came before %s.", a.clock(after.At))}
-	case after.At.IsZero() && a.At.Sub(before.At) > whyGap, !after.At.IsZero() && after.At.Sub(before.At) > whyGap:
-		if after.At.IsZero() {
-			return []string{fmt.Sprintf("No reading has come since %s, when the level was %s.", a.clock(before.At), spokenLevel(before.In))}
-		}
+		return []string{fmt.Sprintf("No reading of the level came before %s.", a.clock(after.At))}, true
+	case after.At.IsZero() && a.At.Sub(before.At) > whyGap:
+		return []string{fmt.Sprintf("No reading has come since %s, when the level was %s.", a.clock(before.At), spokenLevel(before.In))}, true
+	case !after.At.IsZero() && after.At.Sub(before.At) > whyGap:
 		return []string{fmt.Sprintf("No reading came from %s to %s; the level was %s before and %s after.", a.clock(before.At), a.clock(after.At),
-			spokenLevel(before.In), spokenLevel(after.In))}
+			spokenLevel(before.In), spokenLevel(after.In))}, true
 	}
-	return []string{a.levelSentence(), fmt.Sprintf("A load here takes %g bbl or more, at %g bbl a minute or faster.", a.MinLoad, a.MinRate)}
+	return []string{a.levelSentence(), fmt.Sprintf("A load here takes %g bbl or more, at %g bbl a minute or faster.", a.MinLoad, a.MinRate)}, false
 }
 
 // levelsAround are the last level at or before the time and the first after it.

@@ -122,7 +122,7 @@ func printTickets(c *call, h site, rows []ticketRow, inBook map[string]float64) 
 	return t.Flush()
 }
 
-// ticketSum adds up tickets that somebody will book.
+// ticketSum adds up tickets that somebody will book, each to the hundredth of a barrel, as a file prints it: so the sums of both are one.
 type ticketSum struct {
 	n, noGross, noNet           int
 	bbl, grossBbl, netBbl, away float64 // away: of those that nobody will book
@@ -133,7 +133,7 @@ type ticketSum struct {
 func (s *ticketSum) add(r *ticketRow, h site) {
 	bbl, v := 0.0, cmp.Or(r.Volumes, &ledger.Volumes{})
 	if g := r.figures(h); g.bbl != nil {
-		bbl = *g.bbl
+		bbl = hundredths(*g.bbl)
 	}
 	if !r.Booked() {
 		s.away += bbl
@@ -157,7 +157,7 @@ func (s *ticketSum) add(r *ticketRow, h site) {
 		if f.of == nil {
 			*f.none++
 		} else {
-			*f.sum += *f.of
+			*f.sum += hundredths(*f.of)
 		}
 	}
 	if lacks := strings.TrimSuffix(r.Tank+" (no "+strings.Join(v.Missing, ", ")+")", " (no )"); v.GrossBbl == nil && !slices.Contains(s.lacking, lacks) {
@@ -199,7 +199,7 @@ func printSums(t *table, h site, rows []ticketRow) {
 	_, all := sumsBy(rows, h, func(*ticketRow) string { return "" })
 	sum := all[""]
 	if len(days) > 1 {
-		t.printf("\n%s from %s to %s: %s\n", countText(len(days), "day"), days[0], days[len(days)-1], sum)
+		t.printf("\n%s with tickets, from %s to %s: %s\n", countText(len(days), "day"), days[0], days[len(days)-1], sum)
 	}
 	for _, by := range []func(*ticketRow) string{func(r *ticketRow) string { return r.Tank }, func(r *ticketRow) string { return cmp.Or(r.purchaser(h), "no purchaser") }} {
 		names, sums := sumsBy(rows, h, by)

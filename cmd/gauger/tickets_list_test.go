@@ -34,7 +34,7 @@ func TestTheSumsOfAMonth(t *testing.T) {
 	const want = `production day 2026-03-01: 1 ticket, 180.5 bbl by gauge, 178.5 gross
 production day 2026-03-02: 2 tickets, 330.0 bbl by gauge
 
-2 days from 2026-03-01 to 2026-03-02: 3 tickets, 510.5 bbl by gauge
+2 days with tickets, from 2026-03-01 to 2026-03-02: 3 tickets, 510.5 bbl by gauge
   TK-1: 2 tickets, 340.5 bbl by gauge
   TK-2: 1 ticket, 170.0 bbl by gauge, 168.0 gross
 no gross and net in a sum with 1 ticket of: TK-1
@@ -53,5 +53,23 @@ not in the sums: 1 rejected, 1 dropped, 1 void, 345.0 bbl; nor in the book's run
 		if void := fields[len(fields)-3]; void != strconv.FormatBool(i == 5) {
 			t.Errorf("%s is void: %s", rows[i].reviewText(), void)
 		}
+	}
+}
+
+// A file's lines are rounded to hundredths, and what is said of their sum is the sum of those.
+func TestTheSumsAreThoseOfTheLines(t *testing.T) {
+	var sum ticketSum
+	var book ledger.BookRow
+	for range 20 {
+		r := ledger.TicketRecord{Load: &tank.Load{GaugeBbl: 100.006}, Volumes: &ledger.Volumes{GrossBbl: new(99.006)}}
+		sum.add(&ticketRow{control.TicketRow{TicketRecord: r, State: "delivered"}}, site{})
+		book.Tickets = append(book.Tickets, ledger.BookTicket{GaugeBbl: 100.006, RunsBbl: 100.5, State: "left"})
+	}
+	if sum.String() != "20 tickets, 2000.2 bbl by gauge, 1980.2 gross" {
+		t.Errorf("the list: %s", &sum)
+	}
+	var out strings.Builder
+	if err := bookText(&out, []ledger.BookRow{book}, nil); err != nil || !strings.Contains(out.String(), "20 tickets of 2000.20 bbl by gauge") {
+		t.Errorf("the book: %v\n%s", err, out.String())
 	}
 }

@@ -88,7 +88,7 @@ func (o *ticketsMatchOptions) run(ctx context.Context, c *call, args []string) e
 
 // printMatch shows the difference after a change.
 func printMatch(c *call, b *ledger.TicketRecord) error {
-	h := b.TruckTotals()
+	h := judgeError(b.TruckTotals(), b.Load)
 	if c.json() {
 		return printJSON(c.out, map[string]any{"number": b.Number, "hauled": h, "matches": b.Matches})
 	}
@@ -97,15 +97,53 @@ func printMatch(c *call, b *ledger.TicketRecord) error {
 		return err
 	}
 	_, err := fmt.Fprintf(c.out, "%s: truck's ticket %s, %.2f bbl %s; %s\n", b.Number, strings.Join(h.Numbers, " and "), h.Bbl, basisOf(h.Basis, h.Metered),
-		differenceOf(h, b.Load))
+		differenceOf(h, b))
 	return err
 }
 
-// differenceOf is the truck's volume beside ours, in words.
-func differenceOf(h *ledger.TruckTotals, l *tank.Load) string {
-	if h.Difference == nil {
+// ownError is the error (bbl) of the volume that a truck's is compared with, 0 where it is not known: a meter's has the inflow in it,
+// which has an error of its own.
+func ownError(l *tank.Load, metered bool) float64 {
+	switch {
+	case l == nil || l.ErrorBbl <= 0 || metered && l.InflowUnknown:
+		return 0
+	case metered:
+		return math.Hypot(l.ErrorBbl, l.InflowErrorBbl)
+	}
+	return l.ErrorBbl
+}
+
+// judgeError holds the difference against the error of what is compared.
+func judgeError(h *ledger.TruckTotals, l *tank.Load) *ledger.TruckTotals {
+	if h == nil || h.Difference == nil {
+		return h
+	}
+	h.Within = nil
+	if e := ownError(l, h.Metered); e > 0 {
+		h.Within = new(math.Abs(*h.Difference) <= e)
+	}
+	return h
+}
+
+// noVolume says why there is nothing to compare a truck's gross or net barrels with, and what to do.
+func noVolume(h *ledger.TruckTotals, b *ledger.TicketRecord) string {
+	if b.Volumes == nil || h.Basis == ledger.AsObserved {
 		return "gauger has no volume on that basis, so no difference"
 	}
+	keys := "specific_gravity and top_temperature"
+	if h.Basis == ledger.AsNet {
+		keys = "specific_gravity, top_temperature and bsw"
+	}
+	return fmt.Sprintf("gauger has no %s barrels of it (no %s), so no difference; match the observed ones, and for the next tickets write %s of %s into the configuration",
+		h.Basis, strings.Join(b.Volumes.Missing, ", "), keys, b.Tank)
+}
+
+// differenceOf is the truck's volume beside ours, in words.
+func differenceOf(h *ledger.TruckTotals, b *ledger.TicketRecord) string {
+	if h.Difference == nil {
+		return noVolume(h, b)
+	}
+	l := b.Load
 	text := fmt.Sprintf("%s has %.2f, ", map[bool]string{true: "the ticket", false: "gauger"}[l == nil], *h.Ours)
 	if l != nil && h.Metered && l.RemovedBbl-l.GaugeBbl >= 0.05 {
 		text += fmt.Sprintf("with the %.1f bbl that flowed in meanwhile, ", l.RemovedBbl-l.GaugeBbl)
@@ -119,8 +157,11 @@ func differenceOf(h *ledger.TruckTotals, l *tank.Load) string {
 	} else {
 		text += " more"
 	}
-	if h.Within != nil && l.ErrorBbl > 0 {
-		text += fmt.Sprintf(", %s gauger's own error of %.1f", inside(*h.Within), l.ErrorBbl)
+	if e := ownError(l, h.Metered); e > 0 {
+		text += fmt.Sprintf(", %s gauger's own error of %.1f", inside(math.Abs(*h.Difference) <= e), e)
+		if e > l.ErrorBbl {
+			text += " (the inflow's is in it)"
+		}
 	}
 	text += fmt.Sprintf(", %s 0.5 %% or 1 bbl", inside(*h.Close))
 	if l != nil && !h.Metered && l.RemovedBbl-l.GaugeBbl >= 0.05 {

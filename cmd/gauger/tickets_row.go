@@ -36,7 +36,9 @@ func (d *connection) tickets(ctx context.Context) ([]ticketRow, error) {
 		if e, known := at[b.Seq]; known {
 			of = &e
 		}
-		rows = append(rows, ticketRow{control.TicketRowOf(b, of)})
+		row := control.TicketRowOf(b, of)
+		judgeError(row.Hauled, row.Load)
+		rows = append(rows, ticketRow{row})
 	}
 	return rows, nil
 }

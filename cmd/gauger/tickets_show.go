@@ -123,7 +123,8 @@ func (r *ticketRow) addGauges(s *sheet, h site) {
 		if r.Load.Least() != "" {
 			least = "at least "
 		}
-		s.add("by gauge", "%s%.2f bbl, %s, by the %s", least, r.Load.GaugeBbl, errorText(r.Load), tableName(r.Load.Table))
+		table, _, _ := strings.Cut(tableName(r.Load.Table), " (")
+		s.add("by gauge", "%s%.2f bbl, %s, by the %s", least, r.Load.GaugeBbl, errorText(r.Load), table)
 		return
 	}
 	if g.bbl != nil {
@@ -131,15 +132,21 @@ func (r *ticketRow) addGauges(s *sheet, h site) {
 	}
 }
 
-// errorText claims no more of a volume's error than was computed.
-func errorText(l *tank.Load) string {
+// errorText claims no more of a volume's error than was computed: it is the gauges', and what a diameter in the place of a table is off
+// comes on top.
+func errorText(l *tank.Load) (text string) {
 	switch {
 	case l.ErrorBbl <= 0:
-		return "its error is not known"
+		text = "its error is not known"
 	case l.ErrorBbl < 0.1:
-		return "give or take less than 0.1"
+		text = "give or take less than 0.1"
+	default:
+		text = fmt.Sprintf("give or take %.1f", l.ErrorBbl)
 	}
-	return fmt.Sprintf("give or take %.1f", l.ErrorBbl)
+	if l.Table == byDiameter {
+		text += fmt.Sprintf(", and up to 1 %% (%.1f bbl) until it has a strapping table", l.GaugeBbl/100)
+	}
+	return text
 }
 
 // addVolumes adds the chain from the gauges to barrels at 60 degrees.
@@ -262,7 +269,7 @@ func (r *ticketRow) addPeople(s *sheet, at func(time.Time) string) {
 		s.add("truck's ticket", "%s", text)
 	}
 	if d := r.Hauled; d != nil {
-		s.add("difference", "%s", differenceOf(d, r.Load))
+		s.add("difference", "%s", differenceOf(d, &r.TicketRecord))
 	}
 }
 
@@ -310,9 +317,12 @@ func feetAndInches(inches float64) string {
 	return fmt.Sprintf("%s (%.2f in)", gaugeText(inches), inches)
 }
 
+// byDiameter is the name of the table of a tank that has none.
+const byDiameter = "geometry"
+
 // tableName says which table made barrels of inches.
 func tableName(name string) string {
-	if name == "geometry" {
+	if name == byDiameter {
 		return "tank's diameter (there is no strapping table)"
 	}
 	return "strapping table"

@@ -206,14 +206,22 @@ func checkPlace(place string) (string, error) {
 	return place, nil
 }
 
-// askObject offers the service's devices for the site.
+// later is the answer of who does not know the site's device yet.
+const later = "later"
+
+// askObject offers the service's devices for the site. Without one the file is written all the same: it can be put in at any time, and
+// devices are read, commissioned and hauled from without it. An answer of later is asked for again.
 func (v *Interview) askObject(ctx context.Context) error {
 	s := &v.site
+	if v.Kept["object"] == "" {
+		delete(v.Kept, "object")
+	}
 	_, answered := v.Kept["object"]
 	if _, given := v.Given["object"]; v.Field.Devices != nil {
 		known, err := v.Field.Devices(ctx, s)
 		if err != nil && ctx.Err() == nil {
 			v.Say("The service's devices could not be read: %v", err)
+			v.Say("Whoever keeps the service knows the GUID of the site's device. Enter goes on without it: put it into the file later.")
 		}
 		s.known = known
 		if !given && !answered {
@@ -222,12 +230,15 @@ func (v *Interview) askObject(ctx context.Context) error {
 			}
 		}
 	}
-	return v.into(ctx, &s.Object, dialogue.Question{Key: "object", Flag: "--object", Text: "The site's device there, a number or a GUID", Check: func(answer string) (string, error) {
+	return v.into(ctx, &s.Object, dialogue.Question{Key: "object", Flag: "--object", Text: "The site's device there, a number or a GUID", Default: later, Check: func(answer string) (string, error) {
+		if answer == later || answer == "none" {
+			return "", nil
+		}
 		if n, err := strconv.Atoi(answer); err == nil && n >= 1 && n <= len(s.known) {
 			answer = s.known[n-1].ID
 		}
 		if !guid.MatchString(answer) {
-			return "", fmt.Errorf("%q is no GUID such as 6f9619ff-8b86-d011-b42d-00c04fc964ff, and no number of a list; ask whoever keeps the service", answer)
+			return "", fmt.Errorf("%q is no GUID such as 6f9619ff-8b86-d011-b42d-00c04fc964ff, and no number of a list; ask whoever keeps the service, or write later", answer)
 		}
 		return answer, nil
 	}})

@@ -35,7 +35,11 @@ func (s *Site) YAML(at time.Time) ([]byte, error) {
 	line("# Begun by gauger init on %s. Every key there is: gauger check --example. Then: gauger check, gauger read, gauger commission.", at.Format(time.DateOnly))
 	line("site: %s", yamlText(s.Name))
 	line("id: %s   # part of every ticket number; never change it", yamlText(s.ID))
-	line("object: %s   # the site's device at the service, which diagnostics and memos name", yamlText(s.Object))
+	if s.Object == "" {
+		line("#object: 6f9619ff-8b86-d011-b42d-00c04fc964ff   # MISSING: the GUID of the site's device, which gauger devices query shows as soon as a key works")
+	} else {
+		line("object: %s   # the site's device at the service, which diagnostics and memos name", yamlText(s.Object))
+	}
 	line("time_zone: %s", s.Zone)
 	line("\nservice:\n  url: %s", yamlText(s.URL))
 	line("  # A secret never stands here. credential: NAME is the file NAME in /etc/gauger, root's and 0600.")
