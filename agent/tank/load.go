@@ -3,7 +3,6 @@ package tank
 import (
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"gauger/agent/tank/stats"
@@ -121,7 +120,11 @@ func (s siteTanks) addEvidence(i int, ts *tankState, d draw, now float64, l *Loa
 		Watched: time.Duration(math.Max(0, math.Min(now, ts.last.t)-d.end)) * time.Second, // readings may have stopped
 	}
 	if hidden := l.Rivals.Unread; len(hidden) > 0 && len(l.Review) == 0 {
-		l.Remarks = append(l.Remarks, strings.Join(hidden, " and ")+" not read meanwhile: a transfer is not excluded")
+		who := hidden[0]
+		if n := len(hidden); n > 1 {
+			who = fmt.Sprintf("%d other tanks", n)
+		}
+		l.Remarks = append(l.Remarks, who+" not read meanwhile: a transfer is not excluded")
 	}
 	for j := range s.site.tanks {
 		if o := &s.site.tanks[j]; j != i && (o.Group == "" || o.Group != t.Group) {
@@ -164,7 +167,10 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 		unseen = "the value stood still for"
 	}
 	say(d.samples == 0, 0.7, "no reading inside the load: %s %s, and its times are guesses", unseen, spanText(d.gap))
-	say(wrong > reviewChance && d.samples > 0 && away >= ts.interval.gapMin(t, s.site.speed), 1, "data gap %s at an edge", spanText(away))
+	hidden := d.samples > 0 && away >= ts.interval.gapMin(t, s.site.speed)
+	long := hidden && d.deadband == 0 && away >= t.Loads.Confirm.Seconds()
+	say(long, 1, "data gap %s beside it would hide another truck or oil that came back", spanText(away))
+	say(wrong > reviewChance && hidden && !long, 1, "data gap %s at an edge", spanText(away))
 	stopped := ts.stopped(d)
 	say(!stopped, 0.5, StoppedInside)
 	rest, few := math.Min(ts.last.t, d.leaptAt)-d.end, math.Min(math.Max(restShort, 2*ts.interval.usual), t.Loads.Confirm.Seconds()/2)

@@ -126,7 +126,7 @@ func TestErrorsAreAsWideAsTheyAre(t *testing.T) {
 // a load with a gap at its edge doubtful.
 func TestDumpsMakeAGapDoubtful(t *testing.T) {
 	const until = 9 * 3600
-	gap := hide(aLoad.End()-600, aLoad.End()+3000)
+	gap := hide(aLoad.End()-600, aLoad.End()+2400)
 	even := newRig(t, aWell)
 	even.sensor = gap
 	even.run(0, until)
@@ -153,6 +153,20 @@ func TestDumpsMakeAGapDoubtful(t *testing.T) {
 		"confidence": b.Confidence > 0.9,
 	}); failed != "" {
 		t.Errorf("%s: dumps: %+v", failed, b)
+	}
+}
+
+// Where no reading shows for longer than a load is confirmed for how it ended, or what came before it, another truck may have come and
+// gone: whoever looks at the ticket is told, however even the inflow.
+func TestALongGapAtAnEdgeAsks(t *testing.T) {
+	for _, gap := range []seen{hide(aLoad.End()-600, aLoad.End()+5400), hide(aLoad.From-5400, aLoad.From+600)} {
+		r := newRig(t, aWell)
+		r.sensor = gap
+		r.run(0, 9*3600)
+		if len(r.loads) != 1 {
+			t.Fatalf("%+v, want one load", r.loads)
+		}
+		asksFor(t, r.loads[0], "data gap 1.5 h beside it")
 	}
 }
 
