@@ -22,7 +22,8 @@ const (
 	hatchStill  = 120.0      // s that a level lies still between a hatch and the load
 	hatchLong   = 1500.0     // s from a hatch to the load
 	hatchLeast  = 0.4        // in that a hatch lets the reading fall
-	hatchUsual  = 3.5        // in; more than that has to be faster than the pump
+	hatchUsual  = 3.5        // in; more than that has to be faster than the pump,
+	hatchFaster = 1.5        // so many times
 	hatchMost   = 16.0       // in of oil, which a relief of 8 oz holds
 	slowBbl     = 5.0        // bbl that leave before the pump draws as it does then
 	slowLong    = 300.0      // s in which they do at least
@@ -298,7 +299,7 @@ func startAfterHatch(ts *tankState, t *Tank, d *draw) float64 {
 				low, step = d.opening.level, 0
 			}
 		}
-		if pump := (low - d.closing.level) / (d.end - b[k-1].t); (step > hatchUsual || took > quick) && step < pump*took {
+		if pump := (low - d.closing.level) / (d.end - b[k-1].t); (step > hatchUsual || took > quick) && step < hatchFaster*pump*took {
 			return 0
 		}
 		ts.moveStart(t, d, since, b[k-1].t)

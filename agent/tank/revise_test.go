@@ -181,3 +181,25 @@ func TestAPartThatMovedToANeighbourAsks(t *testing.T) {
 		}
 	}
 }
+
+// A driver stops his pump after a minute and a half for six: three readings that fall as under the pump are no hatch that was opened.
+func TestAPumpThatStopsSoonIsNoHatch(t *testing.T) {
+	const at = 4 * tanktest.Hour
+	level := knots([2]float64{0, 93.4}, [2]float64{at + 7, 93.4}, [2]float64{at + 97, 89.3}, [2]float64{at + 450, 89.3}, [2]float64{at + 690, 80.6}, [2]float64{9 * tanktest.Hour, 80.6})
+	r := newRig(t, aWell)
+	r.site.tanks[0].Sensor, r.site.tanks[0].Table, r.site.tanks[0].Every, r.every = "hydrostatic", tableOf(t, 2.8), 30*time.Second, 30
+	r.sensor = func(i int, s, _ float64) (float64, bool) { return level(s) + 2*tanktest.Radar(i, s, 0), true }
+	r.run(0, 7*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].Open-93.4) > 0.4 {
+		t.Errorf("%+v, want one load from 93.4 in", r.loads)
+	}
+}
+
+// tableOf is the table of a tank that holds so many barrels an inch.
+func tableOf(t *testing.T, per float64) Table {
+	tab, err := NewTable([][2]float64{{0, 0}, {300, 300 * per}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
