@@ -22,7 +22,7 @@ func (u *update) decide(i int, ts *tankState, d draw, now float64) {
 	switch {
 	case t.Lact:
 		u.addVerdict(i, ts, d, Metered, "a meter makes the tickets of this tank, never its level")
-	case removed < t.Loads.MinLoad:
+	case removed < t.Loads.MinLoad && !u.sharesLoad(i, d, removed):
 		u.smallDraw(i, ts, d, removed, now)
 	case removed/minutes < 0.8*t.Loads.MinRate && d.samples > 0:
 		u.addEvent(ts, i, eventrules.UnexplainedLoss, d.start, d.end, fmt.Sprintf("lost %.1f bbl at %.2f bbl/min, %.2f to %.2f in", removed, removed/minutes, d.opening.level, d.closing.level))

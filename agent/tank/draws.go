@@ -185,6 +185,9 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 		return false
 	}
 	pause, longest := b.start-a.end, t.Loads.PauseMerge.Seconds()
+	if t.Group != "" && a.evened > b.start && pause <= longest {
+		return true // what it had given by the pause shows only when the equaliser has done its work
+	}
 	va, vb, most := t.volume(a), t.volume(b), t.Loads.TruckMax
 	slow, seen := t.pumpRate(a) < bleedRate*t.pumpRate(b), a.samples > 0 || t.Sensor != "hydrostatic" // which feels a hatch at once
 	if own := t.pumpRate(a) >= bleedPump*t.pumpRate(b); seen && !own && va < bleedBbl && va < bleedMost*vb && (pause > pauseSure || slow && pause > 120) {

@@ -81,6 +81,21 @@ func (s siteTanks) groupBbl(i int, d draw) float64 {
 	return sum
 }
 
+// sharesLoad says that a draw is a group's tank's part of a load: together its tanks gave one, and this about as much as each other.
+func (s siteTanks) sharesLoad(i int, d draw, removed float64) bool {
+	own, tanks := &s.site.tanks[i], 0.0
+	for j := range s.site.tanks {
+		if s.site.tanks[j].Group == own.Group {
+			tanks++
+		}
+	}
+	if own.Group == "" {
+		return false
+	}
+	all := s.groupBbl(i, d)
+	return all >= own.Loads.MinLoad && removed >= all/(2*tanks)
+}
+
 // trend thins the samples about a draw: of each cell of time the one with the middle level.
 func (l *levels) trend(t *Tank, d draw, now, speed float64) *Trend {
 	b := between(l.recent, d.start-trendBefore, math.Min(now, d.end+t.Loads.Confirm.Seconds()))
