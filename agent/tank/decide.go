@@ -16,6 +16,7 @@ const (
 // decide says what a finished draw was.
 func (u *update) decide(i int, ts *tankState, d draw, now float64) {
 	t := &u.site.tanks[i]
+	u.evenBetween(i, ts, &d)
 	bbl := t.volume(d)
 	removed := t.removedBbl(d)
 	minutes := math.Max(d.end-d.start, 1) / 60
@@ -109,6 +110,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	switch t := &u.site.tanks[i]; {
 	case t.Group != "":
 		u.startJointly(i, ts, &d)
+		u.evenBetween(i, ts, &d)
 	case t.Valve:
 		ts.startAndEndByValve(t, &d)
 	}

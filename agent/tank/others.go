@@ -329,6 +329,27 @@ func (s siteTanks) evensOut(i int, ts *tankState, d draw, b []sample) (e evening
 	return e, true
 }
 
+// evenBetween keeps the closing of a group's tank that the next draw comes before the equaliser has done its work between its level then
+// and those of the others: they meet in the middle, wherever its own curve points.
+func (s siteTanks) evenBetween(i int, ts *tankState, d *draw) {
+	own, ok := ts.levels.about(d.within.hi - nodeEvery)
+	if !ok || d.evened <= d.within.hi {
+		return // also without a group, whose tanks are never evened
+	}
+	low, high, sum, n := own, own, own, 1.0
+	for j := range s.site.tanks {
+		if j == i || s.separate(i, j) {
+			continue
+		}
+		if v, ok := s.st.tanks[j].levels.about(d.within.hi - nodeEvery); ok {
+			low, high, sum, n = math.Min(low, v), math.Max(high, v), sum+v, n+1
+		}
+	}
+	if c := &d.closing; c.level < low || c.level > high {
+		c.level, c.err = sum/n, math.Hypot(ts.noise.perSample(), (high-low)/4)
+	}
+}
+
 const jointLead = 1200.0 // s by which a group's tank may follow the one that is drawn from
 
 // evenedOut is the tank of the same group into which a draw went through an equaliser that was

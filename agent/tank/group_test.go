@@ -1,0 +1,60 @@
+package tank
+
+import (
+	"math"
+	"testing"
+
+	"gauger/agent/tank/tanktest"
+)
+
+// grouped are tanks that an open equaliser joins, each with its level.
+func grouped(t *testing.T, levels ...func(s float64) float64) *rig {
+	r := newRig(t, make([]tanktest.Well, len(levels))...)
+	for i := range r.site.tanks {
+		r.site.tanks[i].Group = "A"
+	}
+	r.sensor = func(i int, s, _ float64) (float64, bool) { return tanktest.Radar(i, s, levels[i](s)), true }
+	r.run(0, 8*tanktest.Hour)
+	return r
+}
+
+// A load that three tanks share is one by what they gave together; a drain that they share is none.
+func TestAGroupsTanksShareALoad(t *testing.T) {
+	const at = 4 * tanktest.Hour
+	for inches, want := range map[float64]int{13: 3, 4: 0} {
+		level := knots([2]float64{0, 199}, [2]float64{at, 200}, [2]float64{at + 900, 200 - inches}, [2]float64{9 * tanktest.Hour, 201 - inches})
+		if r := grouped(t, level, level, level); len(r.loads) != want {
+			t.Errorf("%v in of each: %d loads %+v, want %d", inches, len(r.loads), r.verdicts, want)
+		}
+	}
+}
+
+// A driver pauses while the equaliser gives back to the tank that he draws from: one load, from where both stood.
+func TestAPauseWhileTheEqualiserWorks(t *testing.T) {
+	const at = 4 * tanktest.Hour
+	drawn := knots([2]float64{0, 142}, [2]float64{at, 142}, [2]float64{at + 480, 118.5}, [2]float64{at + 840, 123.3}, [2]float64{at + 2100, 79},
+		[2]float64{at + 2700, 84}, [2]float64{at + 4000, 85.2}, [2]float64{9 * tanktest.Hour, 85.2})
+	other := knots([2]float64{0, 142}, [2]float64{at, 142}, [2]float64{at + 480, 132.4}, [2]float64{at + 840, 126}, [2]float64{at + 2100, 93.5},
+		[2]float64{at + 2700, 86.5}, [2]float64{at + 4000, 85.2}, [2]float64{9 * tanktest.Hour, 85.2})
+	r := grouped(t, drawn, other)
+	if len(r.loads) != 2 {
+		t.Fatalf("%+v %+v, want a load of each tank", r.loads, r.verdicts)
+	}
+	for _, l := range r.loads {
+		if math.Abs(l.Open-142) > 0.3 || math.Abs(l.Close-85.2) > 1 {
+			t.Errorf("%s from %.2f to %.2f in, want 142 to 85.2", l.Tank, l.Open, l.Close)
+		}
+	}
+}
+
+// The next truck comes before an equaliser has done its work: what the first took ends where the tanks would meet, and not where a curve
+// through the one level points.
+func TestTheNextTruckBeforeTheTanksAreEven(t *testing.T) {
+	const at, next = 4 * tanktest.Hour, 4*tanktest.Hour + 3720
+	drawn := knots([2]float64{0, 173}, [2]float64{at, 173}, [2]float64{at + 2400, 122}, [2]float64{next, 140}, [2]float64{next + 1500, 79}, [2]float64{next + 5000, 112}, [2]float64{9 * tanktest.Hour, 112})
+	other := knots([2]float64{0, 173}, [2]float64{at, 173}, [2]float64{at + 2400, 150}, [2]float64{next, 145}, [2]float64{next + 1500, 123}, [2]float64{next + 5000, 112}, [2]float64{9 * tanktest.Hour, 112})
+	r := grouped(t, drawn, other)
+	if len(r.loads) == 0 || r.loads[0].Tank != "TK-1" || math.Abs(r.loads[0].Close-142.5) > 3 {
+		t.Errorf("%+v %+v, want a first load of TK-1 to between 140 and 145 in", r.loads, r.verdicts)
+	}
+}
