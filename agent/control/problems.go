@@ -226,6 +226,9 @@ func (d *Server) episodeProblems(open []ledger.Episode) (all []Problem) {
 			continue
 		}
 		e.Note = strings.TrimPrefix(e.Note, e.Source+": ")
+		if !e.Over.IsZero() && eventrules.Do(e.Rule) != "" {
+			e.Note += "; it came and went, and has not been so since " + d.localMinute(e.Over)
+		}
 		key := e.Rule + "\x00" + e.Note
 		if eventCost(e.Rule) == Readings {
 			key = e.Rule + "\x00" + e.Note[strings.LastIndex(e.Note, ": ")+1:]

@@ -94,7 +94,7 @@ var List = []Rule{
 	{RecordingUnmatched, "collectors/sim", "no row of a recording names a configured point", "correct the points' names, or the file"},
 	{SessionLost, "collectors/mqtt", "the broker has forgotten the session; what was published meanwhile may be missing", "let the broker keep sessions on disk"},
 	{ShareDown, "collectors/modbus/share", "other masters cannot read the shared devices", "stop what has the address, or choose another one (share:)"},
-	{Silent, "collectors/mqtt", "a point was not heard for longer than expect_every allows", "look at the device; its last value no longer counts"},
+	{Silent, "collectors/mqtt", "a point was not heard for longer than expect_every allows", "look at the device; until it is heard again its last value does not count"},
 	{SubscriptionRefused, "collectors/mqtt", "the broker refused a topic", "permit reading to the client, or correct the topic"},
 	{SubscriptionWeak, "collectors/mqtt", "the broker gives a topic only with quality of service 0", "permit quality of service 1 at the broker"},
 	{TopicsTooMany, "collectors/mqtt", "more topics came for a point with wildcards than it makes points of", "look who publishes there; narrow the topic, or name the topics that are needed as points of their own, and restart"},

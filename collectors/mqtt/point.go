@@ -13,9 +13,6 @@ import (
 	"gauger/collectors/mqtt/sparkplug"
 )
 
-// recoveryFactor is in usual intervals of a point: a silence is over once it was heard for so long, and for recoveredFor.
-const recoveryFactor = 3
-
 // point is a configured point, ready for use, with what the session remembers of it.
 type point struct {
 	Point
@@ -34,11 +31,10 @@ type point struct {
 	instances map[string]*point // of a template, by the topic levels in the name
 	fullTold  bool              // that it makes no more of them
 
-	newestTime  time.Time      // latest device time that was used
-	lastHeard   time.Time      // last arrival of a message, by this machine's clock
-	silentSince time.Time      // beginning of the silence for which it is Bad; zero when there is none
-	silence     silenceEpisode // the silences that were announced
-	missed      missedValue    // the messages without its value
+	newestTime  time.Time   // latest device time that was used
+	lastHeard   time.Time   // last arrival of a message, by this machine's clock
+	silentSince time.Time   // beginning of the silence that was announced; zero when there is none
+	missed      missedValue // the messages without its value
 
 	lostWithBroker bool // its last reading says that the broker is away
 
@@ -126,27 +122,18 @@ func badReadings(points []*point, at time.Time, why error) []collectors.Reading 
 	return bad
 }
 
-// silenceEpisode is an episode of silences: one, or several with single messages between.
-type silenceEpisode struct {
-	since      time.Time // zero: there is none
-	heardAgain time.Time // the first message since the last silence
-}
-
-// noteHeard notes that a point was heard, and closes the episode of its silence once it was heard for a while. What the
-// broker had retained is no sign of life.
+// noteHeard notes that a point was heard, which ends its silence: what is told of a silence is whether it lasts. One that comes and
+// goes costs no more than some events an hour, since the host tells those together. What the broker had retained is no sign of life.
 func (p *point) noteHeard(a arrival, told *notices) {
 	if a.Retained() {
 		return
 	}
 	p.lastHeard = a.at
-	if !p.silentSince.IsZero() {
-		p.silentSince, p.silence.heardAgain = time.Time{}, a.at
-	}
-	if p.silence.since.IsZero() || a.at.Sub(p.silence.heardAgain) < max(recoveredFor, recoveryFactor*p.ExpectEvery) {
+	if p.silentSince.IsZero() {
 		return
 	}
-	told.add(collectors.Notice{Rule: eventrules.Silent, Source: string(p.name), Since: p.silence.since, Until: p.silence.heardAgain, Note: "heard again"})
-	p.silence = silenceEpisode{}
+	told.add(collectors.Notice{Rule: eventrules.Silent, Source: string(p.name), Since: p.silentSince, Until: a.at, Note: "heard again"})
+	p.silentSince = time.Time{}
 }
 
 // missedValue counts the messages on a point's topic in which its value was not, since it was last in one.
