@@ -140,6 +140,9 @@ func printProof(c *call, h site, p ledgerProof) error {
 		}
 	}
 	p.eventsText(t)
+	if p.Store != "" {
+		t.printf("\n%s\n", p.Store)
+	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
