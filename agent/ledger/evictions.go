@@ -77,6 +77,9 @@ func (e *evictions) NewStoreHint(now time.Time) string {
 		return ""
 	}
 	folder := filepath.Dir(e.state.box.Path())
+	if whole, err := filepath.Abs(folder); err == nil {
+		folder = whole
+	}
 	return fmt.Sprintf("the store in %s began %s: nothing of before is in it, no ticket and no level. A new site begins so; if this box ran before, the disk of its state is missing or was emptied: "+
 		"stop gauger, mount the disk (`findmnt -T %s` says what is there), start gauger again. This line goes after a day", folder, e.site.minute(now.Add(-age)), folder)
 }
