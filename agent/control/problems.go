@@ -272,7 +272,8 @@ func (d *Server) episodeProblems(open []ledger.Episode) (all []Problem) {
 func eventCost(rule string) string {
 	switch rule {
 	case eventrules.CommLoss, eventrules.DeviceStatus, eventrules.DeviceTime, eventrules.MessageLost, eventrules.SessionLost, eventrules.Silent,
-		eventrules.SubscriptionRefused, eventrules.ReadingsUnused, eventrules.TopicsTooMany, eventrules.ValueMissing:
+		eventrules.SubscriptionRefused, eventrules.ReadingsUnused, eventrules.TopicsTooMany, eventrules.Unreadable,
+		eventrules.ValueMissing:
 		return Readings
 	case eventrules.BadValue, eventrules.Gap, eventrules.SpikeRate, eventrules.Step, eventrules.Stuck, eventrules.UnexplainedLoss,
 		eventrules.LoadNeedsReview, eventrules.TicketUnwritable, eventrules.KeyRefused, eventrules.KeyFile, eventrules.KeyUnusable,

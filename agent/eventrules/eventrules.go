@@ -26,6 +26,7 @@ const (
 	SubscriptionWeak    = "subscription-weak"
 	TopicsTooMany       = "topics-too-many"
 	UnknownTopic        = "unknown-topic"
+	Unreadable          = "unreadable"
 	ValueMissing        = "value-missing"
 )
 
@@ -99,6 +100,7 @@ var List = []Rule{
 	{SubscriptionWeak, "collectors/mqtt", "the broker gives a topic only with quality of service 0", "permit quality of service 1 at the broker"},
 	{TopicsTooMany, "collectors/mqtt", "more topics came for a point with wildcards than it makes points of", "look who publishes there; narrow the topic, or name the topics that are needed as points of their own, and restart"},
 	{UnknownTopic, "collectors/mqtt", "messages came on a topic that no point reads, and were dropped", "end the old subscription, or give the client an id of its own"},
+	{Unreadable, "collectors/mqtt", "a tenth or more of a point's messages cannot be decoded; what they held is not read", "`gauger outbox dead refused` shows them: correct the point or the device, then `gauger outbox retry refused`"},
 	{ValueMissing, "collectors/mqtt", "messages come on a point's topic, and its value was in none of them", "correct value: at the point; the note names the keys that are there"},
 
 	{BadValue, "agent/tank", "readings of a tank were no level: not a number, or out of range", "look at the sensor and its scaling"},

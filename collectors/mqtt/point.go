@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -35,6 +36,7 @@ type point struct {
 	lastHeard   time.Time   // last arrival of a message, by this machine's clock
 	silentSince time.Time   // beginning of the silence that was announced; zero when there is none
 	missed      missedValue // the messages without its value
+	unreadable  unreadableShare
 
 	lostWithBroker bool // its last reading says that the broker is away
 
@@ -174,6 +176,46 @@ func (p *point) noteMissed(o *outcome, a arrival, enough uint64, told *notices) 
 		m.told, notice.Since, notice.Note = true, m.since, m.why
 		told.add(notice)
 	}
+}
+
+// unreadableShare follows how many of a point's latest messages could not be decoded: between readable ones they would not be seen.
+type unreadableShare struct {
+	latest uint64 // a bit for each message, the newest lowest: it could not be decoded
+	seen   int    // messages that the bits are of
+	since  time.Time
+	told   bool
+}
+
+// It is told of where a tenth of the latest messages cannot be decoded, and more than a few; it is over below a twentieth.
+const (
+	unreadableFew  = 3
+	unreadableFrom = 10
+	unreadableOver = 20
+)
+
+// noteUnreadable counts one message that had the point's value, or should have.
+func (p *point) noteUnreadable(o *outcome, a arrival, told *notices) {
+	u := &p.unreadable
+	refused := o.undecodable != nil && o.reading.Quality == collectors.Bad
+	if refused && u.latest == 0 {
+		u.since = a.at
+	}
+	u.latest <<= 1
+	if u.seen = min(u.seen+1, 64); refused {
+		u.latest |= 1
+	}
+	n := bits.OnesCount64(u.latest)
+	notice := collectors.Notice{Rule: eventrules.Unreadable, Source: string(p.name), Since: u.since}
+	switch {
+	case refused && !u.told && n >= unreadableFew && n*unreadableFrom >= u.seen:
+		notice.Note = fmt.Sprintf("%d of the last %d messages on topic %s could not be decoded, the newest since %v", n, u.seen, p.Topic, o.undecodable)
+	case u.told && n*unreadableOver < u.seen:
+		notice.Until, notice.Note = a.at, "its messages can be decoded again"
+	default:
+		return
+	}
+	u.told = notice.Until.IsZero()
+	told.add(notice)
 }
 
 // pointSet holds the points of a session, and finds those that read a topic.
