@@ -214,6 +214,14 @@ func (a *Agent) beginRun() error {
 	if err := errors.Join(a.Ledger.LoadState(runKey, &last), a.resumeClock(), a.Ledger.SetBoot(a.Boot)); err != nil {
 		return err
 	}
+	if last.Began.IsZero() {
+		if err := a.unlessFull(a.Ledger.BeginStore(time.Now())); err != nil {
+			return err
+		}
+		if hint := a.Ledger.NewStoreHint(time.Now()); hint != "" {
+			a.Log.Warn().Msg(hint)
+		}
+	}
 	now := time.Now().Round(0)
 	if !last.Began.IsZero() && !last.Clean && !a.Replay {
 		note := "gauger started again after a run that did not end in order (power, kill or crash); that run began "

@@ -1,10 +1,16 @@
 package agent
 
 import (
+	"bytes"
+	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/rs/zerolog"
+
+	"gauger/agent/control"
 	"gauger/agent/ledger"
 	"gauger/agent/ledger/ledgertest"
 )
@@ -31,4 +37,48 @@ func TestARunOfAnUnsetClockHasNoTime(t *testing.T) {
 	if !strings.HasSuffix(said[1], "2026-03-02T12:00:00-06:00") {
 		t.Errorf("said of a clock that was set %q", said[1])
 	}
+}
+
+// A store that begins with a run says so for a day, to the log and to whoever looks: it may lie in the place of a disk that was not
+// mounted. One that was begun by a version before, or has ever had a record, does not.
+func TestANewStoreSaysThatItIsOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		begin := func(b *ledgertest.Bench) string {
+			t.Helper()
+			a := &Agent{Site: b.Site, Ledger: b.Ledger, Box: b.Box, Clock: b.Clock, Log: zerolog.New(&log)}
+			b.Must(a.beginRun())
+			s, err := (&control.Server{Ledger: b.Ledger, Box: b.Box, Clock: b.Clock, Site: b.Site}).Status()
+			b.Must(err)
+			return strings.Join(s.Hints, "; ")
+		}
+		b := ledgertest.New(t, nil)
+		first := begin(b)
+		if want := "the store in " + filepath.Dir(b.Box.Path()) + " began "; !strings.Contains(first, want) || !strings.Contains(first, "mount the disk") {
+			t.Errorf("at the first run: %q", first)
+		}
+		if told := log.String(); strings.Count(told, `"level":"warn"`) != 1 || !strings.Contains(told, "the store in ") {
+			t.Errorf("logged %s", told)
+		}
+		ledgertest.Pass(23 * time.Hour)
+		b.Again()
+		if hint := begin(b); !strings.Contains(hint, "the store in ") {
+			t.Errorf("at the second run, 23 hours later: %q", hint)
+		}
+		ledgertest.Pass(time.Hour)
+		b.Again()
+		if hint := begin(b); hint != "" {
+			t.Errorf("a day later: %q", hint)
+		}
+		b = ledgertest.New(t, nil)
+		b.Must(b.SaveState(runKey, runRecord{Began: time.Now(), Clean: true, Config: b.Site.Config}))
+		if hint := begin(b); hint != "" {
+			t.Errorf("of the version before: %q", hint)
+		}
+		b = ledgertest.New(t, nil)
+		b.Must(b.QueueEvent(ledger.Event{Rule: "leak", Note: "a puddle", Start: time.Now(), End: time.Now()}))
+		if hint := begin(b); hint != "" {
+			t.Errorf("with a record: %q", hint)
+		}
+	})
 }

@@ -126,7 +126,7 @@ func (a *Agent) noteHung() func() error {
 		err := a.Hung()
 		switch {
 		case err != nil && !told:
-			a.Log.Error().Err(err).Msg("a part of gauger hangs; when that goes on, the watchdog starts gauger again, which loses nothing")
+			a.Log.Error().Err(err).Msg("a part of gauger hangs; when that goes on, the watchdog starts gauger again, with what its store has then")
 		case err == nil && told:
 			a.Log.Warn().Msg("no part of gauger hangs any more")
 		}

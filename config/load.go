@@ -1,9 +1,12 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"strings"
 	"sync"
 
 	"gauger/collectors"
@@ -143,22 +146,53 @@ func (c *Config) Whole(text []byte) ([]byte, error) {
 
 // StorePath is store.path of a file that may be full of mistakes, or the default: where the last good configuration of
 // a site is looked for when the present one is bad.
-func StorePath(path string) string {
-	def := defaultConfig().Store.Path
+func StorePath(path string) string { return cmp.Or(WrittenStorePath(path), defaultConfig().Store.Path) }
+
+// WrittenStorePath is what StorePath found in the file; empty: nothing. In a file that cannot be parsed, or where no such key is, the
+// text is searched for what a slip of the pen has left of one.
+func WrittenStorePath(path string) string {
 	b, err := collectors.ReadFile(path, maxBytes)
 	if err != nil {
-		return def
+		return ""
 	}
-	root, flaw := parse(b)
-	if flaw != nil {
-		return def
+	found := ""
+	if root, flaw := parse(b); flaw == nil {
+		if at, ok := locate(root, "store.path"); ok {
+			found = at.Value
+		}
 	}
-	at, found := locate(root, "store.path")
-	switch {
-	case !found || at.Value == "":
-		return def
-	case filepath.IsAbs(at.Value):
-		return at.Value
+	if found == "" {
+		found = scanStorePath(string(b))
 	}
-	return filepath.Join(filepath.Dir(path), at.Value)
+	if found == "" || filepath.IsAbs(found) {
+		return found
+	}
+	return filepath.Join(filepath.Dir(path), found)
+}
+
+var (
+	topKey  = regexp.MustCompile(`^ ?["']?([A-Za-z_]+)["']?[ \t]*:?(.*)$`)
+	pathKey = regexp.MustCompile(`(?:^|[\s{,])["']?path["']?[ \t]*:?[ \t]*["']?([^\s"',{}#:]+)`)
+)
+
+// scanStorePath finds a path behind a key at the margin that is store but for a letter, in its line or the indented ones below.
+func scanStorePath(text string) string {
+	inside := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		rest := line
+		if m := topKey.FindStringSubmatch(line); m != nil {
+			inside, rest = distance(strings.ToLower(m[1]), "store") <= 1, m[2]
+		}
+		if at := strings.Index(rest, " #"); at >= 0 {
+			rest = rest[:at]
+		}
+		if !inside || strings.HasPrefix(strings.TrimSpace(rest), "#") {
+			continue
+		}
+		if m := pathKey.FindStringSubmatch(rest); m != nil {
+			return m[1]
+		}
+	}
+	return ""
 }

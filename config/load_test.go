@@ -319,3 +319,35 @@ func TestWhenTicketsLeaveAtOnce(t *testing.T) {
 		t.Error("a quarter of an hour is no time")
 	}
 }
+
+// The store of a site is found in a file that says nothing else any more: its last good configuration lies there.
+func TestTheStoreIsFoundInABrokenFile(t *testing.T) {
+	def := StorePath("absent.yaml")
+	for text, want := range map[string]string{
+		"site: x\nstore: {path: /data/gauger}\n":                                               "/data/gauger",
+		"site: [x\nstore: {path: /data/gauger}\n":                                              "/data/gauger",
+		"site: \"x\nstore:\n  # where\n  max_bytes: 1GB\n  path: '/data/g' # here\nwells: {\n": "/data/g",
+		"site: x\n\tid: y\nstore: {max_bytes: 1GB, path: \"/data/g\"}\n":                       "/data/g",
+		"stroe: {path: /data/g}\n":                                                             "/data/g",
+		"Store:\n  path: /data/g\n":                                                            "/data/g",
+		"store {path: /data/g}\n":                                                              "/data/g",
+		"store: {path: /data/g\nsite: x\n":                                                     "/data/g",
+		"store:\n  path /data/g\n":                                                             "/data/g",
+		"sote: [\nstore: {path: state}\n":                                                      "DIR/state",
+		"":                                                                                     def,
+		"site: [x\n":                                                                           def,
+		"# store: {path: /data/g}\nsite: [x\n":                                                 def,
+		"store:\n  #path: /data/g\nsite: [x\n":                                                 def,
+		"site: [x\ntls: {path: /data/g}\n":                                                     def,
+		"store: [x\nlogs:\n  path: /data/g\n":                                                  def,
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "gauger.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := StorePath(path); got != strings.Replace(want, "DIR", dir, 1) {
+			t.Errorf("%q: the store is %s, want %s", text, got, want)
+		}
+	}
+}

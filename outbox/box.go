@@ -222,6 +222,9 @@ func overlayStaged(found map[string]bool, g *group, prefix string) {
 	}
 }
 
+// Path is the box's file.
+func (b *Box) Path() string { return b.path }
+
 // InPlace looks whether the open file is still the one at its path. What is written into a file that was removed is gone
 // when the process ends, so that is the end of the box: ErrGone. Each commit looks by itself before it counts; this is
 // for the time between.

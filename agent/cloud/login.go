@@ -209,6 +209,8 @@ func (e *Error) Lasting() bool {
 	return e.Class == Unauthorized || e.Class == WrongAddress || e.Class == Poison
 }
 
+// parseRenewal reads what a renewal answers by the specification: the key, and when it ends. An answer without either shows no
+// renewal, whatever its status says.
 func parseRenewal(b []byte, now time.Time) (keys.Grant, error) {
 	var raw struct {
 		SubscriptionKey keys.Secret     `json:"subscriptionKey"`
@@ -216,6 +218,9 @@ func parseRenewal(b []byte, now time.Time) (keys.Grant, error) {
 	}
 	if json.Unmarshal(b, &raw) != nil { // the cause may quote the key
 		return keys.Grant{}, errors.New("the answer is not the JSON object of a key renewal")
+	}
+	if raw.SubscriptionKey == "" && scalar(raw.ExpirationDate) == "" {
+		return keys.Grant{}, errors.New("the answer shows no renewal: neither subscriptionKey nor expirationDate is in it; whether the key was renewed is not known")
 	}
 	if raw.SubscriptionKey != "" {
 		if err := raw.SubscriptionKey.Usable(); err != nil {

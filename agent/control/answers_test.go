@@ -173,9 +173,9 @@ func TestEqualProblemsAreOne(t *testing.T) {
 	for i, unit := range []string{"a", "b", "c", "d", "e"} {
 		open = append(open, ledger.Episode{Rule: eventrules.CommLoss, Source: unit, Note: "no answer within 1s", Since: at.Add(-time.Duration(i) * time.Minute)})
 	}
-	open = append(open, ledger.Episode{Rule: "Low battery", Source: "rtu/battery", Since: at})
+	open = append(open, ledger.Episode{Rule: "Low battery", Source: "rtu/battery", Since: at, Over: at}, ledger.Episode{Rule: eventrules.Silent, Source: "radio/t2", Since: at, Over: at.Add(time.Hour), Note: "radio/t2: silent for 15s"})
 	got := d.episodeProblems(open)
-	if len(got) != 2 || got[0].Count != 5 || got[0].Cost != Readings || got[1].Cost != Rest {
+	if len(got) != 3 || !strings.Contains(got[2].Text, "since 2026-03-02 09:00 (silent for 15s; it came and went, and has not been so since 2026-03-02 10:00)") || got[0].Count != 5 || got[0].Cost != Readings || got[1].Cost != Rest {
 		t.Fatalf("%+v", got)
 	}
 	const want = "comm-loss: a, b, c, 2 others since 2026-03-02 08:56 (no answer within 1s): look at power, cable, address and link; it ends by itself"

@@ -226,6 +226,9 @@ func (d *Server) episodeProblems(open []ledger.Episode) (all []Problem) {
 			continue
 		}
 		e.Note = strings.TrimPrefix(e.Note, e.Source+": ")
+		if !e.Over.IsZero() && eventrules.Do(e.Rule) != "" {
+			e.Note += "; it came and went, and has not been so since " + d.localMinute(e.Over)
+		}
 		key := e.Rule + "\x00" + e.Note
 		if eventCost(e.Rule) == Readings {
 			key = e.Rule + "\x00" + e.Note[strings.LastIndex(e.Note, ": ")+1:]
@@ -269,7 +272,8 @@ func (d *Server) episodeProblems(open []ledger.Episode) (all []Problem) {
 func eventCost(rule string) string {
 	switch rule {
 	case eventrules.CommLoss, eventrules.DeviceStatus, eventrules.DeviceTime, eventrules.MessageLost, eventrules.SessionLost, eventrules.Silent,
-		eventrules.SubscriptionRefused, eventrules.ReadingsUnused, eventrules.TopicsTooMany, eventrules.ValueMissing:
+		eventrules.SubscriptionRefused, eventrules.ReadingsUnused, eventrules.TopicsTooMany, eventrules.Unreadable,
+		eventrules.ValueMissing:
 		return Readings
 	case eventrules.BadValue, eventrules.Gap, eventrules.SpikeRate, eventrules.Step, eventrules.Stuck, eventrules.UnexplainedLoss,
 		eventrules.LoadNeedsReview, eventrules.TicketUnwritable, eventrules.KeyRefused, eventrules.KeyFile, eventrules.KeyUnusable,

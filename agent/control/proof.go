@@ -31,6 +31,7 @@ type Proof struct {
 	Streams []StreamProof           `json:"streams"`
 	Unused  []ledger.UnusedReadings `json:"unused"` // readings that became no record since nobody knows when they were true; of all time
 	Events  EventProof              `json:"events"`
+	Store   string                  `json:"new_store,omitempty"` // that nothing of before is in the store, for a day
 }
 
 // Tally counts records by their fate: Accepted is the sum of the others.
@@ -81,7 +82,7 @@ const proofTries = 3
 
 // prove makes the proof. Nothing is held up meanwhile; what is delivered during it is counted once.
 func (d *Server) prove(ctx context.Context, a ProofArgs) (Proof, error) {
-	p := Proof{From: a.From, To: a.To, At: time.Now().Round(0), Holds: true, Streams: []StreamProof{}, Unused: d.Ledger.Unused()}
+	p := Proof{From: a.From, To: a.To, At: time.Now().Round(0), Holds: true, Streams: []StreamProof{}, Unused: d.Ledger.Unused(), Store: d.Ledger.NewStoreHint(time.Now())}
 	audited, err := d.Box.AuditNow()
 	if err != nil {
 		return p, err

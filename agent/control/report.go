@@ -64,7 +64,7 @@ type TicketReport struct {
 	Name        string               `json:"name"`                     // its number, or what it is called until that is fixed
 	Number      string               `json:"number,omitempty"`         // as the service gets it
 	Tank        string               `json:"tank"`                     // id
-	State       string               `json:"state"`                    // where it stands; left: so long ago that its receipt is not kept
+	State       string               `json:"state"`                    // where it stands; left: its receipt is not kept
 	Reason      string               `json:"reason,omitempty"`         // why it was refused or dropped; of a delivered one, who has seen it at the service in place of an answer
 	Unclear     int                  `json:"unclear_sends,omitempty"`  // without a clear answer, each of which may have stored it
 	Rejected    string               `json:"rejected,omitempty"`       // by whom and why

@@ -269,10 +269,18 @@ func (d *Server) glance(now time.Time) (s Status, err error) {
 		s.Flash = new(d.Flash.Figures(now))
 	}
 	s.Reached, s.StoreTrouble = d.reached(), d.storeTrouble()
-	s.Found, s.Hints = d.problems(s), append(d.unknownIDs(s.Tanks), d.deniedHosts()...)
+	s.Found, s.Hints = d.problems(s), slices.Concat(d.newStore(now), d.unknownIDs(s.Tanks), d.deniedHosts())
 	s.Problems, s.Answers = sentences(s.Found), d.answers(s)
 	s.Headline = s.headline(d.localMinute)
 	return s, nil
+}
+
+// newStore is the hint that nothing of before is in the store.
+func (d *Server) newStore(now time.Time) []string {
+	if hint := d.Ledger.NewStoreHint(now); hint != "" {
+		return []string{hint}
+	}
+	return nil
 }
 
 // copyFrom takes over readings, tanks and what is going on.

@@ -49,3 +49,11 @@ func TestTheTimeThatAProgramRunsIsNoStepOfTheClock(t *testing.T) {
 		t.Errorf("a command without a daemon runs since %s", at)
 	}
 }
+
+// A ticket without a receipt has left: when is not known, since a full disk keeps none either.
+func TestATicketWithoutAReceiptIsNotSaidToBeOld(t *testing.T) {
+	r := TicketRow{State: "left"}
+	if got := r.StateText(false, nil); got != "has left; its receipt is not kept, since it is old or the disk was full" {
+		t.Error(got)
+	}
+}

@@ -128,7 +128,7 @@ func (r *TicketRow) StateText(doubtfulWait bool, at func(time.Time) string) stri
 	case r.State == "waiting":
 		return "waiting for the service"
 	case r.State == "left":
-		return "left long ago; its receipt is not kept any more"
+		return "has left; its receipt is not kept, since it is old or the disk was full"
 	case r.Reason != "":
 		return r.State + ": " + r.Reason
 	case r.Status != 0:

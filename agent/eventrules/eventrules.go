@@ -26,6 +26,7 @@ const (
 	SubscriptionWeak    = "subscription-weak"
 	TopicsTooMany       = "topics-too-many"
 	UnknownTopic        = "unknown-topic"
+	Unreadable          = "unreadable"
 	ValueMissing        = "value-missing"
 )
 
@@ -94,11 +95,12 @@ var List = []Rule{
 	{RecordingUnmatched, "collectors/sim", "no row of a recording names a configured point", "correct the points' names, or the file"},
 	{SessionLost, "collectors/mqtt", "the broker has forgotten the session; what was published meanwhile may be missing", "let the broker keep sessions on disk"},
 	{ShareDown, "collectors/modbus/share", "other masters cannot read the shared devices", "stop what has the address, or choose another one (share:)"},
-	{Silent, "collectors/mqtt", "a point was not heard for longer than expect_every allows", "look at the device; its last value no longer counts"},
+	{Silent, "collectors/mqtt", "a point was not heard for longer than expect_every allows", "look at the device; until it is heard again its last value does not count"},
 	{SubscriptionRefused, "collectors/mqtt", "the broker refused a topic", "permit reading to the client, or correct the topic"},
 	{SubscriptionWeak, "collectors/mqtt", "the broker gives a topic only with quality of service 0", "permit quality of service 1 at the broker"},
 	{TopicsTooMany, "collectors/mqtt", "more topics came for a point with wildcards than it makes points of", "look who publishes there; narrow the topic, or name the topics that are needed as points of their own, and restart"},
 	{UnknownTopic, "collectors/mqtt", "messages came on a topic that no point reads, and were dropped", "end the old subscription, or give the client an id of its own"},
+	{Unreadable, "collectors/mqtt", "a tenth or more of a point's messages cannot be decoded; what they held is not read", "`gauger outbox dead refused` shows them: correct the point or the device, then `gauger outbox retry refused`"},
 	{ValueMissing, "collectors/mqtt", "messages come on a point's topic, and its value was in none of them", "correct value: at the point; the note names the keys that are there"},
 
 	{BadValue, "agent/tank", "readings of a tank were no level: not a number, or out of range", "look at the sensor and its scaling"},

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,6 +82,9 @@ func (tx *txn) applyRule(i int, x collectors.Reading) {
 		return
 	case on && !known:
 		e = Episode{Rule: r.Name, Source: string(r.Point), Since: at, Value: valueText(x), Unit: string(x.Unit)}
+		if x.Text == "" && math.IsNaN(x.Value) {
+			e.Unit = ""
+		}
 		e.strikes = 1
 	case on:
 		e.strikes, e.goods, e.Over = e.strikes+1, 0, time.Time{}
@@ -151,7 +155,7 @@ func (e Episode) readingTime(now time.Time) time.Time {
 func (r Rule) event(e Episode, end time.Time) Event {
 	note := cmp.Or(r.Note, "{point}: {value} {unit}")
 	note = strings.NewReplacer("{value}", e.Value, "{unit}", e.Unit, "{point}", e.Source).Replace(note)
-	return Event{Rule: r.Name, Object: r.Object, ObjectType: r.ObjectType, Note: note, Start: e.Since, End: end}
+	return Event{Rule: r.Name, Object: r.Object, ObjectType: r.ObjectType, Note: strings.TrimSpace(note), Start: e.Since, End: end}
 }
 
 // applyRulesByClock gives every rule its turn by the clock: silence, and conditions whose readings come rarely.
@@ -181,10 +185,15 @@ func (tx *txn) openStale(r Rule, k string) {
 	tx.episodes[k] = Episode{Rule: r.Name, Source: string(r.Point), Since: last.Round(0), Value: "no reading", strikes: strikesNeeded}
 }
 
-// valueText is a reading's value as people read it.
+// valueText is a reading's value as people read it; where it has none, why.
 func valueText(x collectors.Reading) string {
-	if x.Text != "" {
+	switch {
+	case x.Text != "":
 		return x.Text
+	case math.IsNaN(x.Value) && x.Err != nil:
+		return x.Err.Error()
+	case math.IsNaN(x.Value):
+		return "no value"
 	}
 	return strconv.FormatFloat(x.Value, 'g', 6, 64)
 }

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"errors"
+	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -94,6 +96,20 @@ func TestSilenceAndBadReadingsAreEvents(t *testing.T) {
 		}
 		if got := b.rules(); !slices.Equal(got, []string{"High level"}) {
 			t.Errorf("one bad spell gave %v", got)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) { // without a value the reason stands in its place
+		b := newBench(t, func(s *Site) { ruled(Rule{Bad: true})(s); s.Rules[0].Note = "" })
+		for _, good := range []bool{true, false, false, false, true, true, true} {
+			b.emit("level2", 5, func(r *collectors.Reading) {
+				if !good {
+					r.Quality, r.Value, r.Err = collectors.Bad, math.NaN(), errors.New("no answer within 1s")
+				}
+			})
+			pass(10 * time.Second)
+		}
+		if got := b.bodies(Events); len(got) != 1 || got[0]["note"] != "plc/level2: no answer within 1s" {
+			t.Errorf("one bad spell was told as %v", got)
 		}
 	})
 }

@@ -78,6 +78,9 @@ func (tx *txn) applyNotice(n collectors.Notice) {
 	switch {
 	case n.Until.IsZero() && known:
 		if e.Inherited || !e.Over.IsZero() || e.Note != note { // whoever tells of it now will tell of its end, and knows the reason of now
+			if !e.Over.IsZero() {
+				note += comesAndGoes
+			}
 			e.Inherited, e.Over, e.Note = false, time.Time{}, note
 			tx.ownEpisodes()
 			tx.episodes[k] = e
@@ -116,6 +119,8 @@ type opening struct {
 const (
 	openingsEach = 10               // that are told one by one in an hour
 	openingsCalm = 10 * time.Minute // without it, and it is over
+
+	comesAndGoes = "; it comes and goes since then" // of one that stayed open and is there again
 )
 
 func (o openings) count(k string, now time.Time) {
@@ -132,7 +137,7 @@ func (o openings) often(k string) bool { return o[k] != nil && o[k].n > openings
 func (tx *txn) closeCalmed() {
 	for k, e := range tx.episodes {
 		if e.Open && !e.Over.IsZero() && tx.l.ruleOf(e) == nil && tx.now.Sub(e.Over) >= openingsCalm {
-			e.Note += "; it came and went again and again"
+			e.Note = strings.TrimSuffix(e.Note, comesAndGoes) + "; it came and went again and again"
 			tx.closeEpisode(k, e, e.Over)
 		}
 	}

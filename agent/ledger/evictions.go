@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +20,9 @@ const evictionsToldFor = 24 * time.Hour
 // mendedShownFor ends the line about a mended outbox: so long after it was first shown to somebody.
 const mendedShownFor = 7 * 24 * time.Hour
 
+// newStoreFor ends the hint that a store is a new one.
+const newStoreFor = 24 * time.Hour
+
 // evictions are what gave way of late, and what the outbox has lost. The ledger's lock guards them.
 type evictions struct {
 	lock     *sync.Mutex
@@ -26,6 +30,7 @@ type evictions struct {
 	site     *Site
 	byStream map[string]eviction
 	mended   mending
+	began    time.Time // when the daemon first ran on this store; zero: by a version that did not keep it
 }
 
 // mending is the last time that a damaged outbox was mended; zero: it never was.
@@ -41,11 +46,43 @@ type eviction struct {
 	Total       uint64 // records of the stream that have ever given way, of which these are the last
 }
 
-// evictionsKey and mendedKey keep both for the next run.
+// evictionsKey, mendedKey and beganKey keep them for the next run.
 const (
 	evictionsKey = "gave-way"
 	mendedKey    = "mended"
+	beganKey     = "store-began"
 )
+
+// BeginStore keeps when the daemon first ran on this store. One in which something was accepted before, or lost, is no new one.
+func (e *evictions) BeginStore(now time.Time) error {
+	for _, c := range e.state.box.Counts() {
+		if c.Accepted > 0 || c.LostUnknown {
+			return nil
+		}
+	}
+	e.lock.Lock()
+	e.began = now
+	e.lock.Unlock()
+	return e.state.SaveState(beganKey, now.Round(0))
+}
+
+// NewStoreHint says for a day that the store is a new one. It is on each new site, and where the state's disk was not mounted: then
+// everything else looks well, on an empty folder in its place.
+func (e *evictions) NewStoreHint(now time.Time) string {
+	e.lock.Lock()
+	began := e.began
+	e.lock.Unlock()
+	age := now.Sub(began) // by the clock that never steps, within the run that began it
+	if began.IsZero() || age >= newStoreFor || age < 0 {
+		return ""
+	}
+	folder := filepath.Dir(e.state.box.Path())
+	if whole, err := filepath.Abs(folder); err == nil {
+		folder = whole
+	}
+	return fmt.Sprintf("the store in %s began %s: nothing of before is in it, no ticket and no level. A new site begins so; if this box ran before, the disk of its state is missing or was emptied: "+
+		"stop gauger, mount the disk (`findmnt -T %s` says what is there), start gauger again. This line goes after a day", folder, e.site.minute(now.Add(-age)), folder)
+}
 
 // NoteLoss counts what gave way and keeps what was mended, for status.
 func (e *evictions) NoteLoss(n outbox.Note) {
@@ -74,7 +111,7 @@ func (e *evictions) add(stream string, n int, at time.Time) {
 // load takes up what the run before kept. What gave way after that is in the outbox's own counts alone, which are stored with every
 // record: nobody knows when that was, but not later than now.
 func (e *evictions) load(counts map[string]outbox.Counts) error {
-	if err := errors.Join(e.state.LoadState(evictionsKey, &e.byStream), e.state.LoadState(mendedKey, &e.mended)); err != nil {
+	if err := errors.Join(e.state.LoadState(evictionsKey, &e.byStream), e.state.LoadState(mendedKey, &e.mended), e.state.LoadState(beganKey, &e.began)); err != nil {
 		return err
 	}
 	changed := false

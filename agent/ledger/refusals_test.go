@@ -142,6 +142,11 @@ func TestWhatComesAndGoesStaysOpen(t *testing.T) {
 		if got := len(b.notes("comm-loss")); got != openingsEach {
 			t.Errorf("%d events, want %d", got, openingsEach)
 		}
+		tell(false)
+		if open := b.Snapshot().Episodes; len(open) != 1 || !strings.HasSuffix(open[0].Note, "has died"+comesAndGoes) {
+			t.Errorf("there again: %+v", open)
+		}
+		tell(true)
 		ended := time.Now()
 		pass(openingsCalm)
 		b.must(b.Tick(time.Now()))

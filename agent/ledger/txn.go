@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -157,6 +158,9 @@ func (tx *txn) withTime(r collectors.Reading) collectors.Reading {
 
 // measure gives the detector one reading, in its units.
 func (tx *txn) measure(in detectorInput, r collectors.Reading) {
+	if saysNothing(r) {
+		return
+	}
 	x := tank.Input{Kind: in.kind, Tank: in.tank, Value: r.Value, Good: r.Quality == collectors.Good && finite(r.Value)}
 	tx.stampInput(&x, r)
 	switch in.kind {
@@ -179,6 +183,13 @@ func (tx *txn) measure(in detectorInput, r collectors.Reading) {
 		x.Value = specificGravity(r.Value, r.Unit)
 	}
 	tx.stepDetector(x)
+}
+
+// saysNothing says that a reading has no value, of a device that speaks when it likes: mostly the collector tells with it that the
+// device is silent, or its broker away. The detector learns that from the clock. Taken for a reading with a time, that of the box, it
+// would be the newest, behind which nothing is used of what the device kept meanwhile with times of its own.
+func saysNothing(r collectors.Reading) bool {
+	return r.Quality != collectors.Good && math.IsNaN(r.Value) && r.Asked.IsZero()
 }
 
 // measureLevel gives an input the inches of a reading, and lets a change of the setup take effect that the reading has decided on;

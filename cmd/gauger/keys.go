@@ -330,7 +330,7 @@ func keySentence(slot string, k keys.Status, at *time.Location, none bool) strin
 	}
 	switch {
 	case !k.Doubt.IsZero():
-		text += "; it was to be renewed at " + timeText(k.Doubt, at) + " and no answer came, so that gauger asks again by itself"
+		text += "; it was to be renewed at " + timeText(k.Doubt, at) + " and no answer has shown that it was, so that gauger asks again by itself"
 	case k.State == "refused" && none: // the first sentence says what to do
 	case k.State == "refused":
 		text += fmt.Sprintf("; if that lasts for a day, give one with `gauger keys set %s`", slot)

@@ -93,7 +93,7 @@ func TestKeysInPlainWords(t *testing.T) {
 			"The primary key works, last used 2027-03-01 07:00; it ends 2027-03-20 07:00; it is renewed by itself 2027-03-05 07:00, nothing to do.|" +
 			"The secondary key works; it ends about 2027-03-25; it is renewed by itself 2027-03-08 07:00, nothing to do."},
 		{[]keys.Status{refused, {Slot: "primary", State: "untried", Doubt: day(3)}, ends}, "A key works, and records are sent with it.|" +
-			"The primary key is not tried yet; it was to be renewed at 2027-03-03 07:00 and no answer came, so that gauger asks again by itself.|" +
+			"The primary key is not tried yet; it was to be renewed at 2027-03-03 07:00 and no answer has shown that it was, so that gauger asks again by itself.|" +
 			"The secondary key works; it ends about 2027-03-25; it is renewed by itself 2027-03-08 07:00, nothing to do.|" +
 			"WARNING: the secondary key ends in 7 days."},
 		{[]keys.Status{{Slot: "primary", State: "untried", Fingerprint: "12ab34cd"}, works, {Slot: "secondary", State: "refused", Fingerprint: "56ef7890", Refused: day(2)}, second}, "Records are sent with keys of before; of a newer one nobody knows that it works.|" +

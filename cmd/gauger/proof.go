@@ -65,7 +65,7 @@ func (o *proofOptions) run(ctx context.Context, c *call, _ []string) error {
 	default:
 		err = printProof(c, h, p)
 	}
-	if err == nil && !p.Holds {
+	if err == nil && (!p.Holds || p.lost() != "") {
 		fmt.Fprintln(c.err, p.failureText())
 		return errQuiet
 	}
@@ -79,7 +79,22 @@ func (p *ledgerProof) failureText() string {
 			return "THE LEDGER DOES NOT HOLD: a record is nowhere, or here without having been accepted; keep the store's folder as it is, and ask for help"
 		}
 	}
+	if lost := p.lost(); p.Holds {
+		return "RECORDS ARE LOST: " + lost + ". They were accepted here, and the outbox file was damaged, deleted or replaced by an older one before the service said that it has them; " +
+			"compare the service's tickets with the paper of those days, and write what is missing with `gauger tickets add`; `gauger status` says for a week what was found"
+	}
 	return "WHETHER THE LEDGER HOLDS IS NOT KNOWN: the outbox was damaged, its counts too; what was accepted before that, compare with the service"
+}
+
+// lost says how many records of which streams are known to be lost; empty: none.
+func (p *ledgerProof) lost() string {
+	var all []string
+	for _, s := range p.Streams {
+		if s.Whole.Lost > 0 {
+			all = append(all, fmt.Sprintf("%d of the %s", s.Whole.Lost, control.StreamName(s.Stream)))
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 func printProof(c *call, h site, p ledgerProof) error {
@@ -93,6 +108,8 @@ func printProof(c *call, h site, p ledgerProof) error {
 			ends = fmt.Sprintf("DOES NOT HOLD: counted one by one %d wait and %d are refused", s.Queued, s.Letters)
 		case !s.Holds:
 			ends = lossUnknown
+		case s.Whole.Lost > 0:
+			ends = fmt.Sprintf("%d LOST, every other one accounted for", s.Whole.Lost)
 		}
 		t.printf("%s\tin all\t%s\t%s\n", control.StreamName(s.Stream), countsRow(s.Whole), ends)
 		ends = ""
@@ -123,6 +140,9 @@ func printProof(c *call, h site, p ledgerProof) error {
 		}
 	}
 	p.eventsText(t)
+	if p.Store != "" {
+		t.printf("\n%s\n", p.Store)
+	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
@@ -134,7 +154,7 @@ func printProof(c *call, h site, p ledgerProof) error {
 		_, err := fmt.Fprintln(c.out, "\nNothing was accepted yet.")
 		return err
 	}
-	if p.Holds {
+	if p.Holds && p.lost() == "" {
 		_, err := fmt.Fprintln(c.out, "\nThe ledger holds: every record that was accepted is accounted for.")
 		return err
 	}

@@ -41,10 +41,15 @@ func loadRevision(path string) (*revision, error) {
 	return v, nil
 }
 
-// loadKept reads the last good configuration of a store, as if it stood in the place of path.
-func loadKept(store, path string) (*revision, error) {
-	kept := filepath.Join(store, lastGoodFile)
+// loadKept reads the last good configuration, as if it stood in the place of path: from the store that the file names, or that systemd
+// has made.
+func loadKept(c *call, path string) (*revision, error) {
+	kept := filepath.Join(config.StorePath(path), lastGoodFile)
 	b, err := disk.ReadFile(kept, mostKept)
+	if other := c.getenv("STATE_DIRECTORY"); err != nil && other != "" {
+		kept = filepath.Join(other, lastGoodFile)
+		b, err = disk.ReadFile(kept, mostKept)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +84,7 @@ func chooseConfig(c *call, path string, strict bool) (*revision, *apply.Book, er
 		return v, book, asConfigError(err)
 	}
 	if x := book.Applied; x != nil && v != nil && v.hash == x.Base {
-		if kept, err := loadKept(store, path); err == nil && kept.hash == x.Hash {
+		if kept, err := loadKept(c, path); err == nil && kept.hash == x.Hash {
 			kept.source = x.Source
 			return kept, book, nil
 		}
@@ -92,17 +97,28 @@ func chooseConfig(c *call, path string, strict bool) (*revision, *apply.Book, er
 		err = errors.New(path + ": " + why + "; `gauger apply --again` tries it once more")
 	}
 	err = asConfigError(err)
-	kept, keptErr := loadKept(store, path)
+	kept, keptErr := loadKept(c, path)
 	switch {
 	case keptErr != nil && v != nil && v.cfg != nil:
 		return v, book, nil // better one that has failed than none
 	case keptErr != nil:
+		sayNoneKept(c, path, store)
 		return nil, nil, err
 	}
 	fmt.Fprintln(c.err, err)
-	fmt.Fprintln(c.err, "gauger: starting with the last good configuration, "+filepath.Join(store, lastGoodFile))
+	fmt.Fprintln(c.err, "gauger: starting with the last good configuration, "+kept.source)
 	kept.bad = err
 	return kept, book, nil
+}
+
+// sayNoneKept says where the last good configuration was looked for in vain. Of a file that cannot be read, or in which no store.path can be
+// found, nobody knows the store.
+func sayNoneKept(c *call, path, store string) {
+	if config.WrittenStorePath(path) != "" {
+		return
+	}
+	fmt.Fprintf(c.err, "gauger: no last good configuration to start with is in %s, and %s names no other store: where the site's store.path was another folder, "+
+		"its last good configuration is %s there; copy that to %s\n", store, path, lastGoodFile, path)
 }
 
 // configOnDisk says, whenever somebody looks, whether the file is another one than what is at work. v.bad is why that is the last good

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gauger/agent/control"
 	"gauger/agent/ledger"
 )
 
@@ -70,10 +71,22 @@ func (o *ticketsListOptions) run(ctx context.Context, c *call, _ []string) error
 	case c.format == "csv":
 		return writeTicketsCSV(c, h, rows)
 	case len(rows) == 0:
-		_, err := fmt.Fprintln(c.out, "no tickets")
-		return err
+		fmt.Fprintln(c.out, "no tickets")
+		return sayLostTickets(ctx, c)
 	}
 	return printTickets(c, h, rows, bookRuns(ctx, c, rows))
+}
+
+// sayLostTickets says below an empty list that there were tickets, which a damaged or deleted outbox file took.
+func sayLostTickets(ctx context.Context, c *call) error {
+	var s control.Status
+	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "status", control.None{}, &s) }); err != nil {
+		return err
+	}
+	if n := s.Streams[ledger.Tickets]; n.Lost > 0 || n.LostUnknown {
+		fmt.Fprintf(c.out, "lost with a damaged or deleted outbox file: %s; `gauger proof` and `gauger status` say what to do\n", control.Tally(n).Losses())
+	}
+	return nil
 }
 
 // bookRuns are the runs of the tank book by the tickets' numbers, on the days of the rows; nil where they cannot be had.

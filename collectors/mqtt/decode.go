@@ -77,6 +77,7 @@ func (c *committer) decodeMessage(a arrival) ([]collectors.Reading, error) {
 			o.point.noteMissed(o, a, missesTold, c.notices)
 		}
 		if o.point.accept(o, a) {
+			o.point.noteUnreadable(o, a, c.notices)
 			c.room.readings = append(c.room.readings, o.reading)
 			o.point.noteHeard(a, c.notices)
 			o.point.trackClock(o, a, c.notices)

@@ -319,10 +319,7 @@ func (c *committer) watchSilence(ctx context.Context, up, now time.Time) {
 		if p.missed.messages > 0 && p.missed.since.After(last) {
 			err = fmt.Errorf("%s; its value is expected every %s", p.missed.why, p.ExpectEvery)
 		}
-		if p.silence.since.IsZero() {
-			p.silence.since = last
-			c.notices.add(collectors.Notice{Rule: eventrules.Silent, Source: string(p.name), Since: last, Note: fmt.Sprintf("topic %s: %v", p.Topic, err)})
-		}
+		c.notices.add(collectors.Notice{Rule: eventrules.Silent, Source: string(p.name), Since: last, Note: fmt.Sprintf("topic %s: %v", p.Topic, err)})
 		c.blame(ctx, []*point{p}, err, now)
 	}
 }

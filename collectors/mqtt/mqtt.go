@@ -52,10 +52,11 @@ type collector []*session
 // and what was published in the interval may be missing), subscription-refused and subscription-weak (a topic that
 // the broker does not give, or gives without repeating what gets lost), unknown-topic (messages that nobody asked
 // for; they are acknowledged and dropped, and the topic is unsubscribed), topics-too-many (a template makes no more points),
-// value-missing (messages come on a point's topic, and its value was in none of them), device-time (a
+// value-missing (messages come on a point's topic, and its value was in none of them), unreadable (a tenth of a point's messages
+// cannot be decoded), device-time (a
 // device's time cannot be one; the arrival counts), silent (a point was not heard for half as
-// long again as its expect_every). The last two come with single messages: an episode of them is over when it has not come
-// back for ten minutes or more. Their source is the device's name, or the names of all devices of a shared session; for a
+// long again as its expect_every, until the next message). A device's time is wrong in single messages: its episode is over when that
+// has not come back for ten minutes or more. Their source is the device's name, or the names of all devices of a shared session; for a
 // topic the name, a blank and the topic, for a silence and a device's time the point.
 func New(devices []Device, opt Session) (collectors.Collector, error) {
 	sessions, err := newSessions(devices, opt)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -12,9 +13,6 @@ import (
 	"gauger/collectors"
 	"gauger/collectors/mqtt/sparkplug"
 )
-
-// recoveryFactor is in usual intervals of a point: a silence is over once it was heard for so long, and for recoveredFor.
-const recoveryFactor = 3
 
 // point is a configured point, ready for use, with what the session remembers of it.
 type point struct {
@@ -34,11 +32,11 @@ type point struct {
 	instances map[string]*point // of a template, by the topic levels in the name
 	fullTold  bool              // that it makes no more of them
 
-	newestTime  time.Time      // latest device time that was used
-	lastHeard   time.Time      // last arrival of a message, by this machine's clock
-	silentSince time.Time      // beginning of the silence for which it is Bad; zero when there is none
-	silence     silenceEpisode // the silences that were announced
-	missed      missedValue    // the messages without its value
+	newestTime  time.Time   // latest device time that was used
+	lastHeard   time.Time   // last arrival of a message, by this machine's clock
+	silentSince time.Time   // beginning of the silence that was announced; zero when there is none
+	missed      missedValue // the messages without its value
+	unreadable  unreadableShare
 
 	lostWithBroker bool // its last reading says that the broker is away
 
@@ -126,27 +124,18 @@ func badReadings(points []*point, at time.Time, why error) []collectors.Reading 
 	return bad
 }
 
-// silenceEpisode is an episode of silences: one, or several with single messages between.
-type silenceEpisode struct {
-	since      time.Time // zero: there is none
-	heardAgain time.Time // the first message since the last silence
-}
-
-// noteHeard notes that a point was heard, and closes the episode of its silence once it was heard for a while. What the
-// broker had retained is no sign of life.
+// noteHeard notes that a point was heard, which ends its silence: what is told of a silence is whether it lasts. One that comes and
+// goes costs no more than some events an hour, since the host tells those together. What the broker had retained is no sign of life.
 func (p *point) noteHeard(a arrival, told *notices) {
 	if a.Retained() {
 		return
 	}
 	p.lastHeard = a.at
-	if !p.silentSince.IsZero() {
-		p.silentSince, p.silence.heardAgain = time.Time{}, a.at
-	}
-	if p.silence.since.IsZero() || a.at.Sub(p.silence.heardAgain) < max(recoveredFor, recoveryFactor*p.ExpectEvery) {
+	if p.silentSince.IsZero() {
 		return
 	}
-	told.add(collectors.Notice{Rule: eventrules.Silent, Source: string(p.name), Since: p.silence.since, Until: p.silence.heardAgain, Note: "heard again"})
-	p.silence = silenceEpisode{}
+	told.add(collectors.Notice{Rule: eventrules.Silent, Source: string(p.name), Since: p.silentSince, Until: a.at, Note: "heard again"})
+	p.silentSince = time.Time{}
 }
 
 // missedValue counts the messages on a point's topic in which its value was not, since it was last in one.
@@ -187,6 +176,46 @@ func (p *point) noteMissed(o *outcome, a arrival, enough uint64, told *notices) 
 		m.told, notice.Since, notice.Note = true, m.since, m.why
 		told.add(notice)
 	}
+}
+
+// unreadableShare follows how many of a point's latest messages could not be decoded: between readable ones they would not be seen.
+type unreadableShare struct {
+	latest uint64 // a bit for each message, the newest lowest: it could not be decoded
+	seen   int    // messages that the bits are of
+	since  time.Time
+	told   bool
+}
+
+// It is told of where a tenth of the latest messages cannot be decoded, and more than a few; it is over below a twentieth.
+const (
+	unreadableFew  = 3
+	unreadableFrom = 10
+	unreadableOver = 20
+)
+
+// noteUnreadable counts one message that had the point's value, or should have.
+func (p *point) noteUnreadable(o *outcome, a arrival, told *notices) {
+	u := &p.unreadable
+	refused := o.undecodable != nil && o.reading.Quality == collectors.Bad
+	if refused && u.latest == 0 {
+		u.since = a.at
+	}
+	u.latest <<= 1
+	if u.seen = min(u.seen+1, 64); refused {
+		u.latest |= 1
+	}
+	n := bits.OnesCount64(u.latest)
+	notice := collectors.Notice{Rule: eventrules.Unreadable, Source: string(p.name), Since: u.since}
+	switch {
+	case refused && !u.told && n >= unreadableFew && n*unreadableFrom >= u.seen:
+		notice.Note = fmt.Sprintf("%d of the last %d messages on topic %s could not be decoded, the newest since %v", n, u.seen, p.Topic, o.undecodable)
+	case u.told && n*unreadableOver < u.seen:
+		notice.Until, notice.Note = a.at, "its messages can be decoded again"
+	default:
+		return
+	}
+	u.told = notice.Until.IsZero()
+	told.add(notice)
 }
 
 // pointSet holds the points of a session, and finds those that read a topic.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"gauger/collectors"
@@ -116,4 +117,38 @@ func TestATimeWithoutAZoneIsTheSites(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAShareThatCannotBeDecodedIsToldOf: between good messages the bad ones leave no Bad point behind. A single one is nothing.
+func TestAShareThatCannotBeDecodedIsToldOf(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, h := newBroker(t), newMemo()
+		start(t, h, collect(t, Session{Dial: b.dial}, at(address, "field/tk1")))
+		momentarily()
+		publish := func(n int, every int) {
+			for i := range n {
+				text := "150"
+				if every > 0 && i%every == every-1 {
+					text = "1,150"
+				}
+				b.publish(t, "field/tk1", text)
+				later(3 * time.Second)
+			}
+		}
+		publish(200, 0)
+		publish(120, 30)
+		if n := h.noticed("unreadable"); len(n) != 0 {
+			t.Fatalf("one in thirty: %+v", n)
+		}
+		from := time.Now()
+		publish(64, 2)
+		n := h.noticed("unreadable")
+		if len(n) != 1 || n[0].Source != "radio/field-tk1" || !n[0].Until.IsZero() || n[0].Since.Before(from.Add(-5*time.Minute)) || !strings.Contains(n[0].Note, "messages on topic field/tk1 could not be decoded, the newest since ") || !strings.Contains(n[0].Note, "1,150") {
+			t.Fatalf("every other one: %+v", n)
+		}
+		publish(64, 0)
+		if n = h.noticed("unreadable"); len(n) != 2 || n[1].Until.IsZero() || !n[1].Since.Equal(n[0].Since) {
+			t.Errorf("good again: %+v", n)
+		}
+	})
 }

@@ -328,26 +328,23 @@ func TestSilence(t *testing.T) {
 		if len(all) != 2 || last.Quality != collectors.Bad || !strings.Contains(last.Err.Error(), "silent for 15m") {
 			t.Errorf("readings: %+v", all)
 		}
-		back := time.Now()
-		for i := range 8 { // each other message is too late
-			b.publish(t, "field/tk1", fmt.Sprint(6+i))
-			later(5*time.Minute + time.Duration(i%2)*15*time.Minute)
-			if i%2 == 1 {
-				back = time.Now()
+		for range 3 { // one that is heard again is silent no more, and a second silence is one of its own
+			told, back := len(h.noticed("silent")), time.Now()
+			b.publish(t, "field/tk1", "6")
+			later(2 * time.Second)
+			n := h.noticed("silent")
+			if len(n) != told+1 || n[told].Until.Sub(back).Abs() > groupWait || n[told].Since.Sub(heard).Abs() > groupWait {
+				t.Fatalf("heard again, and told: %+v, want one more from %s to %s", n, heard, back)
+			}
+			heard = back
+			later(16 * time.Minute)
+			n = h.noticed("silent")
+			if len(n) != told+2 || !n[told+1].Until.IsZero() || n[told+1].Since.Sub(heard).Abs() > groupWait {
+				t.Fatalf("silent again, and told: %+v, want one more since %s", n, heard)
 			}
 		}
-		if n := h.noticed("silent"); len(n) != 1 {
-			t.Errorf("told of each of several silences: %+v", n)
-		}
-		if got := h.all("radio/field-tk1"); len(got) != 14 {
-			t.Errorf("%d readings, want 9 that came and 5 of the silences: %v", len(got), got)
-		}
-		for i := range 4 {
-			b.publish(t, "field/tk1", fmt.Sprint(20+i))
-			later(10 * time.Minute)
-		}
-		if n := h.noticed("silent"); len(n) != 2 || n[1].Until.Sub(back).Abs() > groupWait || n[1].Since.Sub(heard).Abs() > groupWait {
-			t.Errorf("closed: %+v, want %s to %s", n, heard, back)
+		if got := h.all("radio/field-tk1"); len(got) != 8 {
+			t.Errorf("%d readings, want 4 that came and 4 of the silences: %v", len(got), got)
 		}
 	})
 }

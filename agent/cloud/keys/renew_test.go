@@ -73,6 +73,8 @@ func TestWhatAnAnswerSaysOfARenewal(t *testing.T) {
 		{cloudtest.Fault{Status: 300}, "not made"}, {cloudtest.Fault{Status: 404}, "not made"}, {cloudtest.Fault{Status: 499}, "not made"},
 		{cloudtest.Fault{Refuse: true}, "not made"},
 		{cloudtest.Fault{Status: 500}, "in doubt"}, {cloudtest.Fault{DropAfter: true}, "in doubt"},
+		{cloudtest.Fault{Status: 200, Body: `{"error":"no"}`}, "in doubt"}, {cloudtest.Fault{Status: 200, Body: `null`}, "in doubt"},
+		{cloudtest.Fault{Status: 200, Body: `{}`}, "in doubt"}, {cloudtest.Fault{Status: 200, Body: `{"subscriptionKey":"","expirationDate":null}`}, "in doubt"},
 		{cloudtest.Fault{Status: 200, Body: `{"subscriptionKey":"two words"}`}, "in doubt"}, {cloudtest.Fault{Status: 200, Body: "<html>"}, "in doubt"},
 	} {
 		s := &cloudtest.Service{}
