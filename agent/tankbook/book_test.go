@@ -91,6 +91,27 @@ func TestBookBooksAMovementWhereItBelongs(t *testing.T) {
 	}
 }
 
+// A small draw is told of with what flowed in meanwhile, and so does the book: a steady well lacks nothing on that day.
+func TestASmallDrawIsNoLoss(t *testing.T) {
+	var losses []tank.Event
+	moves := []tanktest.Move{{From: 6.2 * day, Bbl: 12, Rate: 1}}
+	for d := 1.0; d < 8; d += 1.5 {
+		moves = append(moves, tanktest.Move{From: d * day, Bbl: 150, Rate: 6})
+	}
+	days := booked(t, 8.2, &losses, tanktest.Well{Level0: 80, Inflow: 100, Moves: moves})["TK-1"]
+	if len(losses) != 0 {
+		t.Errorf("a loss was told of: %s", losses[0].Note)
+	}
+	other := 0.0
+	for _, d := range days[1:] {
+		d.adds(t)
+		other += d.Other
+	}
+	if math.Abs(other-12) > 0.6 {
+		t.Errorf("%.1f bbl left beside the runs, want 12", other)
+	}
+}
+
 // dumping is the level (in) of a tank that gets bbl at a time and loses what takes away.
 func dumping(perDay, each float64, takes func(t float64) float64) func(t float64) float64 {
 	return func(t float64) float64 {
