@@ -211,6 +211,9 @@ func lossWords(rows []*ledger.BookRow) (key, text string) {
 	return key, text
 }
 
+// cents are hundredths of a barrel, whole.
+func cents(bbl float64) float64 { return math.Round(100 * bbl) }
+
 // runsWords say how the runs of a period and its tickets go together.
 func runsWords(rows []ledger.BookRow) []string {
 	n, gauge, runs, unknown := 0, 0.0, 0.0, 0.0
@@ -219,16 +222,16 @@ func runsWords(rows []ledger.BookRow) []string {
 			switch {
 			case t.RunsBbl == 0:
 			case t.State == "unknown":
-				unknown += t.RunsBbl
-			default:
-				n, gauge, runs = n+1, gauge+t.GaugeBbl, runs+t.RunsBbl
+				unknown += cents(t.RunsBbl)
+			default: // as the lines are printed, so that who adds them up comes to the same
+				n, gauge, runs = n+1, gauge+cents(t.GaugeBbl), runs+cents(t.RunsBbl)
 			}
 		}
 	}
 	if n == 0 {
 		return nil
 	}
-	all, gauge, unknown := math.Round((runs+unknown)*100), math.Round(gauge*100), math.Round(unknown*100) // so that the line adds up as it stands
+	all := runs + unknown
 	text := fmt.Sprintf("RUNS %.2f bbl: %s of %.2f bbl by gauge, as `gauger tickets list` adds them up, and %.2f that flowed in meanwhile", all/100, ledger.Plural(n, "ticket"), gauge/100, (all-gauge-unknown)/100)
 	if unknown > 0 {
 		text += fmt.Sprintf("; %.2f of runs without a ticket here", unknown/100)

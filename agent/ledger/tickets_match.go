@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"gauger/agent/tank"
 )
 
 // Bases of a hauler's volume.
@@ -68,10 +70,22 @@ func (b *TicketRecord) TruckTotals() *TruckTotals {
 		h.Percent = new(hundredths(100 * d / *h.Ours))
 	}
 	h.Close = new(math.Abs(d) <= max(1, 0.005**h.Ours))
-	if b.Load != nil {
-		h.Within = new(math.Abs(d) <= b.Load.ErrorBbl)
+	if e := OwnError(b.Load, h.Metered); e > 0 {
+		h.Within = new(math.Abs(d) <= e)
 	}
 	return h
+}
+
+// OwnError is the error (bbl) of the volume that a truck's is compared with, 0 where it is not known: a meter's has the inflow in it,
+// which has an error of its own.
+func OwnError(l *tank.Load, metered bool) float64 {
+	switch {
+	case l == nil || l.ErrorBbl <= 0 || metered && l.InflowUnknown:
+		return 0
+	case metered:
+		return math.Hypot(l.ErrorBbl, l.InflowErrorBbl)
+	}
+	return l.ErrorBbl
 }
 
 // Verdict says whether the trucks' tickets and the gauge agree, to half a percent or a barrel.

@@ -15,7 +15,7 @@ type Loads struct {
 	MinRate      float64       `yaml:"min_rate" doc:"barrels per minute; slower is a loss or a leak, not a load"`
 	MaxRate      float64       `yaml:"max_rate" doc:"barrels per minute; faster is not believed"`
 	TruckMax     float64       `yaml:"truck_max" doc:"barrels; two draws close together that make more are two trucks; 0 is off"`
-	PauseMerge   time.Duration `yaml:"pause_merge" doc:"a pause up to this long does not end a load"`
+	PauseMerge   time.Duration `yaml:"pause_merge" doc:"a pause up to this long does not end a load; up to a quarter longer neither, where one truck holds both parts"`
 	Settle       time.Duration `yaml:"settle" doc:"rest after the end before the closing gauge; 0 goes by the sensor: slosh is weighed out, a hydrostatic sensor's dip is fitted"`
 	Confirm      time.Duration `yaml:"confirm" doc:"wait after the end, in which oil that comes back makes it a recirculation"`
 	StepHold     time.Duration `yaml:"step_hold" doc:"an impossible value that stays this long is a re-span of the transmitter"`

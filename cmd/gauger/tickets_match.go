@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"gauger/agent/ledger"
-	"gauger/agent/tank"
 )
 
 // basisWords are the bases of a hauler's volume as people read them.
@@ -88,7 +87,7 @@ func (o *ticketsMatchOptions) run(ctx context.Context, c *call, args []string) e
 
 // printMatch shows the difference after a change.
 func printMatch(c *call, b *ledger.TicketRecord) error {
-	h := judgeError(b.TruckTotals(), b.Load)
+	h := b.TruckTotals()
 	if c.json() {
 		return printJSON(c.out, map[string]any{"number": b.Number, "hauled": h, "matches": b.Matches})
 	}
@@ -99,30 +98,6 @@ func printMatch(c *call, b *ledger.TicketRecord) error {
 	_, err := fmt.Fprintf(c.out, "%s: truck's ticket %s, %.2f bbl %s; %s\n", b.Number, strings.Join(h.Numbers, " and "), h.Bbl, basisOf(h.Basis, h.Metered),
 		differenceOf(h, b))
 	return err
-}
-
-// ownError is the error (bbl) of the volume that a truck's is compared with, 0 where it is not known: a meter's has the inflow in it,
-// which has an error of its own.
-func ownError(l *tank.Load, metered bool) float64 {
-	switch {
-	case l == nil || l.ErrorBbl <= 0 || metered && l.InflowUnknown:
-		return 0
-	case metered:
-		return math.Hypot(l.ErrorBbl, l.InflowErrorBbl)
-	}
-	return l.ErrorBbl
-}
-
-// judgeError holds the difference against the error of what is compared.
-func judgeError(h *ledger.TruckTotals, l *tank.Load) *ledger.TruckTotals {
-	if h == nil || h.Difference == nil {
-		return h
-	}
-	h.Within = nil
-	if e := ownError(l, h.Metered); e > 0 {
-		h.Within = new(math.Abs(*h.Difference) <= e)
-	}
-	return h
 }
 
 // noVolume says why there is nothing to compare a truck's gross or net barrels with, and what to do.
@@ -157,7 +132,7 @@ func differenceOf(h *ledger.TruckTotals, b *ledger.TicketRecord) string {
 	} else {
 		text += " more"
 	}
-	if e := ownError(l, h.Metered); e > 0 {
+	if e := ledger.OwnError(l, h.Metered); e > 0 {
 		text += fmt.Sprintf(", %s gauger's own error of %.1f", inside(math.Abs(*h.Difference) <= e), e)
 		if e > l.ErrorBbl {
 			text += " (the inflow's is in it)"

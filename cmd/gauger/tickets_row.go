@@ -37,7 +37,6 @@ func (d *connection) tickets(ctx context.Context) ([]ticketRow, error) {
 			of = &e
 		}
 		row := control.TicketRowOf(b, of)
-		judgeError(row.Hauled, row.Load)
 		rows = append(rows, ticketRow{row})
 	}
 	return rows, nil
