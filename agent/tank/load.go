@@ -10,6 +10,8 @@ import (
 
 const (
 	timeRounding   = time.Second / 10                 // of site time, to which times are rounded: what prints them cuts off, and 09:39:59.99 would be 09:39
+	slowestRun     = 1.0                              // bbl/min, below which nothing is run
+	truckStays     = 2 * 3600.0                       // s that no truck stays at such a rate
 	trendMost      = 64                               // samples
 	trendBefore    = 20 * 60                          // s before the start
 	confidenceLow  = 0.75                             // below which a person looks at a load
@@ -206,6 +208,7 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	say(l.Close < endMargin && !low, 0.5, "closing at %.2f in, where no pump draws: a sensor that was lifted out, or has no power", l.Close)
 	say(wrong > reviewChance, 1, "volume uncertain by %.1f bbl", l.ErrorBbl)
 	pipe := t.pumpRate(d) < pipeRate
+	say(l.Rate < slowestRun && d.end-d.start >= truckStays, 1, "it took %s at %.1f bbl a minute, slower than trucks and pipelines do: a leak or a drain", spanText(d.end-d.start), l.Rate)
 	var stop, before float64
 	if more && !pipe && !d.setByValve {
 		stop, before = ts.longestStop(t, d)

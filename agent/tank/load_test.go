@@ -320,3 +320,15 @@ func TestFreeWaterIsKnownAtBothGauges(t *testing.T) {
 		t.Errorf("water %v in and %v in, fell by %v in; want 6, 6, 0", *l.OpenWater, *l.CloseWater, *l.Rivals.WaterIn)
 	}
 }
+
+// What leaves at half a barrel a minute for hours is told as a load, since min_rate lets it be one, and asks.
+func TestASlowFallForHoursAsks(t *testing.T) {
+	for rate, asks := range map[float64]string{0.7: "slower than trucks and pipelines do", 1.2: ""} {
+		r := newRig(t, tanktest.Well{Level0: 200, Moves: []tanktest.Move{{From: 2 * tanktest.Hour, Bbl: 170, Rate: rate}}})
+		r.run(0, 9*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%v bbl/min: %+v, want one load", rate, r.loads)
+		}
+		asksFor(t, r.loads[0], asks)
+	}
+}
