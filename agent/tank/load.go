@@ -187,6 +187,9 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	hidden := d.samples > 0 && away >= ts.interval.gapMin(t, s.site.speed)
 	long := hidden && d.deadband == 0 && away >= t.Loads.Confirm.Seconds()
 	say(long, 1, "data gap %s beside it would hide another truck or oil that came back", spanText(away))
+	if silent := ts.silentBehind(d); d.deadband == 0 && silent >= ts.interval.gapMin(t, s.site.speed) {
+		say(!long, 1, "data gap %s behind its last falling reading: the pump may have drawn on", spanText(silent))
+	}
 	say(wrong > reviewChance && hidden && !long, 1, "data gap %s at an edge", spanText(away))
 	stopped := ts.stopped(d)
 	say(!stopped, 0.5, StoppedInside)
@@ -217,6 +220,18 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	say(twice, twoTrucks, "stopped for %s after %.0f bbl, and %.0f in all, where a truck holds %g: maybe %d loads", spanText(stop), before, l.GaugeBbl, t.Loads.TruckMax, trucks)
 	say(more && !twice && l.GaugeBbl > moreThanOne*t.Loads.TruckMax && !pipe && d.samples > 0, 1, "%.0f bbl at once, where a truck holds %g: maybe %d loads", l.GaugeBbl, t.Loads.TruckMax, trucks)
 	return stats.Round(c, 2), why
+}
+
+// silentBehind are the seconds without a reading behind a draw that was last seen falling, to no higher than where it is told to have
+// ended: what it fell on and rose again nobody saw.
+func (ts *tankState) silentBehind(d draw) float64 {
+	b := ts.levels.recent
+	k := searchTime(b, d.end+settleShort)
+	if k == 0 || k == len(b) || b[k-1].t > d.end+2*ts.interval.usual || d.samples == 0 ||
+		float64(b[k-1].v)-d.closing.level > d.slope()*ts.interval.usual+restSigmas*ts.noise.perSample() {
+		return 0
+	}
+	return b[k].t - b[k-1].t
 }
 
 // remarks tell a reader of a load what is no reason for doubt, with the factor

@@ -332,3 +332,18 @@ func TestASlowFallForHoursAsks(t *testing.T) {
 		asksFor(t, r.loads[0], asks)
 	}
 }
+
+// The link breaks while the pump draws, and comes back when the well has filled the tank again: the last reading is no closing that was seen.
+func TestALinkThatBreaksWhileThePumpDraws(t *testing.T) {
+	const at = 4 * tanktest.Hour
+	level := knots([2]float64{0, 110}, [2]float64{at, 123}, [2]float64{at + 3000, 20}, [2]float64{at + 7000, 26.6}, [2]float64{9 * tanktest.Hour, 40})
+	r := newRig(t, aWell)
+	r.sensor = func(i int, s, _ float64) (float64, bool) {
+		return tanktest.Radar(i, s, level(s)), s < at+2880 || s > at+7000
+	}
+	r.run(0, 8*tanktest.Hour)
+	if len(r.loads) != 1 {
+		t.Fatalf("%+v, want one load", r.loads)
+	}
+	asksFor(t, r.loads[0], "data gap")
+}
