@@ -3,6 +3,7 @@ package tank
 import (
 	"math"
 	"testing"
+	"time"
 
 	"gauger/agent/tank/stats"
 	"gauger/agent/tank/tanktest"
@@ -195,5 +196,19 @@ func TestATruckComesWhileATimersWellPumps(t *testing.T) {
 		if math.Abs(off) > 0.6 || math.Abs(l.Close-w.Level(load.End())) > 0.1 || len(l.Review) > 0 || l.ErrorBbl > 2.5 {
 			t.Errorf("a load %.0f s after the pump started: opening %+.2f in off, err %.2f, review %q", load.From-8*tanktest.Hour, off, l.ErrorBbl, l.Review)
 		}
+	}
+}
+
+// A pump fades for minutes, and then a strong well fills the tank again: the rise is carried back to where the level still crept down, and no
+// further.
+func TestAStrongWellBehindAFadingPump(t *testing.T) {
+	const at = 4 * tanktest.Hour
+	level := knots([2]float64{0, 148}, [2]float64{at, 234.5}, [2]float64{at + 2700, 142}, [2]float64{at + 2940, 139.4}, [2]float64{at + 3360, 138.65}, [2]float64{9 * tanktest.Hour, 138.65 + 0.006*(5*tanktest.Hour-3360)})
+	r := newRig(t, aWell)
+	r.site.tanks[0].Table, r.site.tanks[0].Height, r.site.tanks[0].Every, r.every = tableOf(t, 2.8), 300, time.Minute, 60
+	r.sensor = func(i int, s, _ float64) (float64, bool) { return level(s) + 1.5*tanktest.Radar(i, s, 0), true }
+	r.run(0, 8*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].Close-138.9) > 0.6 {
+		t.Errorf("%+v, want one load to 138.7 to 139.4 in", r.loads)
 	}
 }

@@ -171,8 +171,11 @@ func (r resting) near(slope float64) gauge {
 	g := gauge{samples: p.n, away: math.Abs(r.nearest(0).t - r.at), since: p.from}
 	g.level, g.err = p.drawn(end, slope)
 	g.slope, _ = p.rise(slope)
-	if r.before || nearest || g.away > restFar {
+	switch {
+	case r.before || nearest:
 		g.level += slope * (r.at - end)
+	case g.away > restFar: // no further back than to what still fell, which was read
+		g.level += slope * (ps[k-1].to - end)
 	}
 	g.err = math.Max(g.err, sigma/math.Sqrt(float64(len(r.samples))))
 	return g
