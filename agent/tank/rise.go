@@ -10,6 +10,9 @@ import (
 const (
 	alikeRise = 0.7 // share of a rate that another is alike
 	partMoved = 0.1 // share of a draw that shows in another tank, from which on it moved there
+
+	burstSeconds = 300.0 // s, of three readings at least, in which a rise shows how fast a tank is filled
+	burstTimes   = 1.5   // times what it rose in as long before
 )
 
 // rise is the volume in barrels that a tank gained between two times beyond its inflow;
@@ -102,7 +105,7 @@ func (s siteTanks) partlyMoved(i int, d draw, removed float64) string {
 			continue
 		}
 		rose, seen := other.riseKnown(o, from, to, 4*other.interval.usual)
-		if seen && rose >= math.Max(wrongBbl(removed), partMoved*removed) && rose >= fillSlow/60*(d.end-d.start) {
+		if seen && rose >= math.Max(wrongBbl(removed), partMoved*removed) && other.filledFast(o, from, to) {
 			return fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, faster than a well fills it: some of this moved there", o.ID, rose)
 		}
 		if rose := other.roseUnseen(o, from, to); !seen && rose >= explainedShare*removed && rose <= removed/explainedShare {
@@ -110,6 +113,14 @@ func (s siteTanks) partlyMoved(i int, d draw, removed float64) string {
 		}
 	}
 	return ""
+}
+
+// filledFast says that between two times a tank rose faster than wells fill it, over all of them or for some minutes, as it did not do by
+// itself in the hours before.
+func (ts *tankState) filledFast(t *Tank, from, to float64) bool {
+	long := math.Max(burstSeconds, 3*ts.interval.usual)
+	burst := ts.levels.mostRisen(from, to, long)
+	return burst*t.Table.PerInch(ts.last.v) >= fillSlow/60*long && burst > burstTimes*ts.levels.mostRisen(from-learnFrom, from, long)
 }
 
 // roseUnseen are the barrels that a tank gained beyond its inflow between the last reading before a time and the first behind another.
