@@ -29,6 +29,25 @@ func TestAGroupsTanksShareALoad(t *testing.T) {
 	}
 }
 
+// A narrow equaliser takes longer than a load waits: what the other tank gave is known by then all the same.
+func TestANarrowEqualiserSharesALoad(t *testing.T) {
+	const at = 4 * tanktest.Hour
+	course := func(to func(after float64) float64) func(s float64) float64 {
+		return func(s float64) float64 {
+			if s < at {
+				return 200
+			}
+			return to(s - at)
+		}
+	}
+	fell := func(after float64) float64 { return 26 * math.Min(1, after/900) }
+	drawn := course(func(after float64) float64 { return 200 - fell(after)*(1+math.Exp(-after/4000))/2 })
+	other := course(func(after float64) float64 { return 200 - fell(after)*(1-math.Exp(-after/4000))/2 })
+	if r := grouped(t, drawn, other); len(r.loads) != 2 {
+		t.Errorf("%d loads %+v, want one of each", len(r.loads), r.verdicts)
+	}
+}
+
 // A driver pauses while the equaliser gives back to the tank that he draws from: one load, from where both stood.
 func TestAPauseWhileTheEqualiserWorks(t *testing.T) {
 	const at = 4 * tanktest.Hour

@@ -73,7 +73,7 @@ func (s siteTanks) groupBbl(i int, d draw) float64 {
 			continue
 		}
 		a, ok1 := s.st.tanks[j].levels.about(d.start - 30)
-		b, ok2 := s.st.tanks[j].levels.about(math.Max(d.end, d.evened))
+		b, ok2 := s.st.tanks[j].levels.about(math.Max(d.end, math.Min(d.evened, s.st.tanks[j].last.t-nodeEvery)))
 		if ok1 && ok2 {
 			va, _ := o.Table.Extrapolated(a)
 			vb, _ := o.Table.Extrapolated(b)
@@ -94,6 +94,7 @@ func (s siteTanks) sharesLoad(i int, d draw, removed float64) bool {
 	if own.Group == "" {
 		return false
 	}
+	d.start, _ = s.jointly(i, d) // which the equaliser may have let it follow late
 	all := s.groupBbl(i, d)
 	return all >= own.Loads.MinLoad && removed >= all/(2*tanks)
 }
