@@ -111,6 +111,9 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	case t.Group != "":
 		u.startJointly(i, ts, &d)
 		u.evenBetween(i, ts, &d)
+		if mate, bbl := u.gaveSlowly(i, d); bbl > math.Max(partBbl, wrongBbl(removed)) {
+			d.doubts = append(d.doubts, fmt.Sprintf("tank %s of its group gave %.1f bbl too slowly for a load of its own: they are in no ticket", mate, bbl))
+		}
 	case t.Valve:
 		ts.startAndEndByValve(t, &d)
 	}

@@ -77,3 +77,26 @@ func TestTheNextTruckBeforeTheTanksAreEven(t *testing.T) {
 		t.Errorf("%+v %+v, want a first load of TK-1 to between 140 and 145 in", r.loads, r.verdicts)
 	}
 }
+
+// A third tank follows through the equaliser so slowly that no draw is found in it: the others' tickets say what is in none.
+func TestAGroupsTankThatFollowsSlowly(t *testing.T) {
+	const at = 4 * tanktest.Hour
+	fell := func(inches, long float64) func(s float64) float64 {
+		return knots([2]float64{0, 200}, [2]float64{at, 200}, [2]float64{at + long, 200 - inches}, [2]float64{9 * tanktest.Hour, 200 - inches})
+	}
+	r := grouped(t, fell(20, 900), fell(20, 900), fell(7, 2400))
+	if len(r.loads) != 2 {
+		t.Fatalf("%+v %+v, want two loads", r.loads, r.verdicts)
+	}
+	asksFor(t, r.loads[0], "tank TK-3 of its group gave 1")
+}
+
+// The tank that was drawn from is filled again by its neighbour as soon as the pump stops: both gave to the load.
+func TestATankThatTheEqualiserFillsAgainWasDrawnFrom(t *testing.T) {
+	const at = 4 * tanktest.Hour
+	drawn := knots([2]float64{0, 200}, [2]float64{at, 200}, [2]float64{at + 600, 166}, [2]float64{at + 2400, 182}, [2]float64{9 * tanktest.Hour, 182})
+	other := knots([2]float64{0, 200}, [2]float64{at, 200}, [2]float64{at + 600, 199.4}, [2]float64{at + 2400, 182}, [2]float64{9 * tanktest.Hour, 182})
+	if r := grouped(t, drawn, other); len(r.loads) != 2 {
+		t.Errorf("%+v %+v, want a load of each", r.loads, r.verdicts)
+	}
+}

@@ -3,6 +3,7 @@ package tank
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"gauger/agent/tank/stats"
@@ -81,6 +82,22 @@ func (s siteTanks) groupBbl(i int, d draw) float64 {
 		}
 	}
 	return sum
+}
+
+// gaveSlowly is a tank of the same group in which no draw was found, and what it lost over one.
+func (s siteTanks) gaveSlowly(i int, d draw) (name string, bbl float64) {
+	for j := range s.site.tanks {
+		o, ts := &s.site.tanks[j], s.st.tanks[j]
+		if j == i || o.Group != s.site.tanks[i].Group || slices.ContainsFunc(s.drawsOf(j), func(x draw) bool { return x.end > d.start-jointLead && x.start < d.end+jointLead }) {
+			continue
+		}
+		a, ok1 := ts.levels.about(d.start - 30)
+		b, ok2 := ts.levels.about(math.Max(d.end, math.Min(d.evened, ts.last.t-nodeEvery)))
+		if fell := o.barrels(a, b); ok1 && ok2 && fell > bbl {
+			name, bbl = o.ID, fell
+		}
+	}
+	return name, bbl
 }
 
 // sharesLoad says that a draw is a group's tank's part of a load: together its tanks gave one, and this about as much as each other.
@@ -188,7 +205,7 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	hidden := d.samples > 0 && away >= ts.interval.gapMin(t, s.site.speed)
 	long := hidden && d.deadband == 0 && away >= t.Loads.Confirm.Seconds()
 	say(long, 1, "data gap %s beside it would hide another truck or oil that came back", spanText(away))
-	if silent := ts.silentBehind(d); d.deadband == 0 && silent >= ts.interval.gapMin(t, s.site.speed) {
+	if silent := silentBehind(ts, d); d.deadband == 0 && silent >= ts.interval.gapMin(t, s.site.speed) {
 		say(!long, 1, "data gap %s behind its last falling reading: the pump may have drawn on", spanText(silent))
 	}
 	say(wrong > reviewChance && hidden && !long, 1, "data gap %s at an edge", spanText(away))
@@ -225,7 +242,7 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 
 // silentBehind are the seconds without a reading behind a draw that was last seen falling, to no higher than where it is told to have
 // ended: what it fell on and rose again nobody saw.
-func (ts *tankState) silentBehind(d draw) float64 {
+func silentBehind(ts *tankState, d draw) float64 {
 	b := ts.levels.recent
 	k := searchTime(b, d.end+settleShort)
 	if k == 0 || k == len(b) || b[k-1].t > d.end+2*ts.interval.usual || d.samples == 0 ||

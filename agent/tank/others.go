@@ -361,7 +361,7 @@ func (s siteTanks) evenedOut(i int, d draw) (name string, ok bool) {
 	}
 	for j := range s.site.tanks {
 		o, other := &s.site.tanks[j], s.st.tanks[j]
-		if j == i || o.Group != own.Group || other.lastDrawBefore(o, s.site.speed, d.end, s.st.now*s.site.speed) > d.start-nodeEvery {
+		if j == i || o.Group != own.Group || other.lastDrawBefore(o, s.site.speed, d.end, s.st.now*s.site.speed) > d.start-jointLead {
 			continue
 		}
 		if rose, ok := other.riseKnown(o, d.start-30, d.end+150, 2*levelFar); ok && rose >= explainedShare*own.volume(d) {
