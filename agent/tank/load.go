@@ -69,32 +69,34 @@ func (s siteTanks) groupBbl(i int, d draw) float64 {
 	own := &s.site.tanks[i]
 	sum := own.volume(d)
 	for j := range s.site.tanks {
-		o := &s.site.tanks[j]
-		if j == i || o.Group != own.Group {
-			continue
-		}
-		a, ok1 := s.st.tanks[j].levels.about(d.start - 30)
-		b, ok2 := s.st.tanks[j].levels.about(math.Max(d.end, math.Min(d.evened, s.st.tanks[j].last.t-nodeEvery)))
-		if ok1 && ok2 {
-			va, _ := o.Table.Extrapolated(a)
-			vb, _ := o.Table.Extrapolated(b)
-			sum += va - vb
+		if j != i && s.site.tanks[j].Group == own.Group {
+			sum += s.gaveOver(j, d)
 		}
 	}
 	return sum
 }
 
+// gaveOver are the barrels that a tank lost over a draw from another of its group, until the equaliser has done its work or to the newest
+// reading; 0 where its levels are not known.
+func (s siteTanks) gaveOver(j int, d draw) float64 {
+	ts := s.st.tanks[j]
+	a, ok1 := ts.levels.about(d.start - 30)
+	b, ok2 := ts.levels.about(math.Max(d.end, math.Min(d.evened, ts.last.t-nodeEvery)))
+	if !ok1 || !ok2 {
+		return 0
+	}
+	return s.site.tanks[j].barrels(a, b)
+}
+
 // gaveSlowly is a tank of the same group in which no draw was found, and what it lost over one.
 func (s siteTanks) gaveSlowly(i int, d draw) (name string, bbl float64) {
 	for j := range s.site.tanks {
-		o, ts := &s.site.tanks[j], s.st.tanks[j]
+		o := &s.site.tanks[j]
 		if j == i || o.Group != s.site.tanks[i].Group || slices.ContainsFunc(s.drawsOf(j), func(x draw) bool { return x.end > d.start-jointLead && x.start < d.end+jointLead }) {
 			continue
 		}
-		a, ok1 := ts.levels.about(d.start - 30)
-		b, ok2 := ts.levels.about(math.Max(d.end, math.Min(d.evened, ts.last.t-nodeEvery)))
-		if fell := o.barrels(a, b); ok1 && ok2 && fell > bbl {
-			name, bbl = o.ID, fell
+		if gave := s.gaveOver(j, d); gave > bbl {
+			name, bbl = o.ID, gave
 		}
 	}
 	return name, bbl
@@ -103,13 +105,13 @@ func (s siteTanks) gaveSlowly(i int, d draw) (name string, bbl float64) {
 // sharesLoad says that a draw is a group's tank's part of a load: together its tanks gave one, and this about as much as each other.
 func (s siteTanks) sharesLoad(i int, d draw, removed float64) bool {
 	own, tanks := &s.site.tanks[i], 0.0
+	if own.Group == "" {
+		return false
+	}
 	for j := range s.site.tanks {
 		if s.site.tanks[j].Group == own.Group {
 			tanks++
 		}
-	}
-	if own.Group == "" {
-		return false
 	}
 	d.start, _ = s.jointly(i, d) // which the equaliser may have let it follow late
 	all := s.groupBbl(i, d)

@@ -9,7 +9,6 @@ import (
 const (
 	reviewFor  = 24 * 3600.0 // s after its end for which a load may still be found wrong
 	frozenFrom = 300.0       // s after its end in which a value that freezes hides the closing level
-	returnRate = 1.2         // bbl/min that no well makes for long
 	frozenOff  = 0.5         // in between the frozen value and the one after it that inflow does not explain
 )
 
@@ -66,7 +65,7 @@ func (l *levels) wonBack(t *Tank, load reportedLoad) (back, since, last float64)
 		if float64(b.v-a.v) < -2*fallLeast*math.Max(1, dt/historyEvery) || dt > 2*historyEvery {
 			break
 		}
-		pumped := returnRate / 60 / t.Table.PerInch(float64(b.v))
+		pumped := fillSlow / 60 / t.Table.PerInch(float64(b.v))
 		if net == 0 && won >= pumped*dt {
 			began = a.t
 		}

@@ -98,10 +98,12 @@ func (s siteTanks) othersRoseOver(i int, d draw) (name string, bbl float64) {
 // that rose faster than a well fills it while no other fell, or that is fuller by as much behind the time in which it was not read.
 func (s siteTanks) partlyMoved(i int, d draw, removed float64) string {
 	from, to := d.start-30, d.end+150
-	alone := len(s.fallingTanks(i, from, to)) == 1
+	if len(s.fallingTanks(i, from, to)) > 1 {
+		return ""
+	}
 	for j := range s.site.tanks {
 		o, other := &s.site.tanks[j], s.st.tanks[j]
-		if !s.separate(i, j) || !alone {
+		if !s.separate(i, j) {
 			continue
 		}
 		rose, seen := other.riseKnown(o, from, to, 4*other.interval.usual)
@@ -115,8 +117,8 @@ func (s siteTanks) partlyMoved(i int, d draw, removed float64) string {
 	return ""
 }
 
-// filledFast says that between two times a tank rose faster than wells fill it, over all of them or for some minutes, as it did not do by
-// itself in the hours before.
+// filledFast says that between two times a tank rose for some minutes faster than wells fill it, as it did not do by itself in the hours
+// before.
 func (ts *tankState) filledFast(t *Tank, from, to float64) bool {
 	long := math.Max(burstSeconds, 3*ts.interval.usual)
 	burst := ts.levels.mostRisen(from, to, long)

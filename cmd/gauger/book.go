@@ -178,23 +178,10 @@ func bookText(out io.Writer, rows []ledger.BookRow, unbooked []string) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	for _, line := range append(control.BookNotes(toTheHundredth(rows)), unbooked...) {
+	for _, line := range append(control.BookNotes(rows), unbooked...) {
 		t.printf("%s\n", line)
 	}
 	return t.Flush()
-}
-
-// toTheHundredth are the rows with their tickets' barrels as a file prints them, so that a sum of the tickets is that of its lines.
-func toTheHundredth(rows []ledger.BookRow) []ledger.BookRow {
-	rows = slices.Clone(rows)
-	for i := range rows {
-		rows[i].Tickets = slices.Clone(rows[i].Tickets)
-		for k := range rows[i].Tickets {
-			t := &rows[i].Tickets[k]
-			t.GaugeBbl = hundredths(t.GaugeBbl)
-		}
-	}
-	return rows
 }
 
 // volumeColumns are the columns of one row, or of the sum of some; a sum with an unknown part is unknown.

@@ -179,12 +179,21 @@ func otherCauses(l *tank.Load) []string {
 	return out
 }
 
+// sayUnread says which tanks nobody read, so that oil may have gone there, and what went into the others.
+func sayUnread(v *tank.Rivals, say func(format string, args ...any)) {
+	others := ""
+	if v.RoseBbl >= 0.5 {
+		others = fmt.Sprintf("; the others took %.1f bbl", v.RoseBbl)
+	}
+	say("A transfer to another tank: not known, %s had no reading meanwhile%s.", strings.Join(v.Unread, " and "), others)
+}
+
 // otherCausesSeen are those that the readings inside the fall exclude.
 func otherCausesSeen(l *tank.Load, v *tank.Rivals, say func(format string, args ...any)) {
 	say("A leak: no, a leak takes hours; this fell at %.1f bbl a minute, and below %g it would have been told of as a loss.", l.Rate, v.MinRate)
 	switch {
 	case len(v.Unread) > 0:
-		say("A transfer to another tank: not known, %s had no reading meanwhile; what the others took is %.1f bbl.", strings.Join(v.Unread, " and "), v.RoseBbl)
+		sayUnread(v, say)
 	case v.Others == 0:
 		say("A transfer to another tank: gauger watches no other tank here into which it could have gone.")
 	case v.RoseBbl < 0.5 && v.Others == 1:
@@ -298,7 +307,7 @@ func otherCausesUnseen(l *tank.Load, v *tank.Rivals, say func(format string, arg
 	}
 	switch {
 	case len(v.Unread) > 0:
-		say("A transfer to another tank: not known, %s had no reading meanwhile; what the others took is %.1f bbl.", strings.Join(v.Unread, " and "), v.RoseBbl)
+		sayUnread(v, say)
 	case v.Others == 0:
 		say("A transfer to another tank: gauger watches no other tank here into which it could have gone.")
 	case v.RoseBbl < 0.5:

@@ -132,8 +132,9 @@ func differenceOf(h *ledger.TruckTotals, b *ledger.TicketRecord) string {
 	} else {
 		text += " more"
 	}
-	if e := ledger.OwnError(l, h.Metered); e > 0 {
-		text += fmt.Sprintf(", %s gauger's own error of %.1f", inside(math.Abs(*h.Difference) <= e), e)
+	if h.Within != nil {
+		e := ledger.OwnError(l, h.Metered)
+		text += fmt.Sprintf(", %s gauger's own error of %.1f", inside(*h.Within), e)
 		if e > l.ErrorBbl {
 			text += " (the inflow's is in it)"
 		}

@@ -36,8 +36,7 @@ func (d *connection) tickets(ctx context.Context) ([]ticketRow, error) {
 		if e, known := at[b.Seq]; known {
 			of = &e
 		}
-		row := control.TicketRowOf(b, of)
-		rows = append(rows, ticketRow{row})
+		rows = append(rows, ticketRow{control.TicketRowOf(b, of)})
 	}
 	return rows, nil
 }
