@@ -185,7 +185,7 @@ func TestALoadUnderAFalseEchoAsks(t *testing.T) {
 			if s >= c.from && s < c.to {
 				v = c.shows(v)
 			}
-			return v + c.sways*math.Sin(float64(i)*2.39996), true
+			return v + c.sways*math.Sin(s*2.39996), true
 		}
 		r.run(0, 12*tanktest.Hour)
 		if c.bbl == 0 {

@@ -27,6 +27,7 @@ const (
 	spikeLeast = 0.3      // in
 	spikeSigma = 5.0      // times the noise that one reading stands out
 	echoRise   = 0.8      // in; a smaller rise before a draw is a separator's dump
+	echoBack   = 0.1      // share of it to which its end comes back
 	echoShare  = 0.75     // of its rise, above which the falling line has to pass where a rise was no echo
 	stairFew   = 3        // steps of a fall that is nothing else
 	stairQuick = 0.5      // share of the time that they take
@@ -156,8 +157,9 @@ func (r *readings) withoutEchoes(b []sample) []sample {
 	out := make([]sample, 0, len(b))
 	for i := 0; i < len(b); i++ {
 		if n := len(out); n > 0 && math.Abs(float64(b[i].v-out[n-1].v)) > far {
+			near := math.Max(back, echoBack*math.Abs(float64(b[i].v-out[n-1].v))) // a sensor of steps rests on either side of one
 			for j := i + 1; j < len(b) && b[j].t-b[i].t <= echoLong; j++ {
-				if math.Abs(float64(b[j].v-out[n-1].v)) <= back {
+				if math.Abs(float64(b[j].v-out[n-1].v)) <= near {
 					i = j
 					break
 				}
