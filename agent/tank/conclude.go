@@ -41,8 +41,9 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 			return
 		}
 		for _, x := range draws[k+1:] {
-			if leaps(ts, t, x)*t.Table.PerInch(x.closing.level) >= t.Loads.MinLoad {
-				d.doubts = append(d.doubts, fmt.Sprintf("%s after it the level fell at once, faster than max_rate", spanText(x.start-d.end)))
+			if by := leaps(ts, t, x); by*t.Table.PerInch(x.closing.level) >= wrongBbl(t.volume(d)) {
+				d.doubts = append(d.doubts, fmt.Sprintf("%s after it the level fell by %.1f in at once, faster than max_rate, which is not counted: the sensor moved, or had hung", spanText(x.end-d.end), by))
+				d.next = math.Min(d.next, x.start)
 				break
 			}
 		}

@@ -36,6 +36,7 @@ const (
 	deadOff     = 0.1        // in; so far does a level that stands stray at least
 	deadFell    = 5.0        // in that a level was lower, or higher, between two visits to an end
 	deadRises   = 0.3        // share of its usual inflow at which a tank is filled until the load begins
+	deadUntil   = 900.0      // s before a load in which a tank rises that is filled until it begins
 	deadWindows = 3          // stretches elsewhere that show what the well makes
 )
 
@@ -154,23 +155,28 @@ func (s siteTanks) standsDead(i int, ts *tankState, d *draw, now float64) []stri
 	var why []string
 	per := t.Table.PerInch(d.closing.level)
 	wrong := wrongBbl(t.volume(*d)) / per
-	say := func(g *gauge, e standing, where, way string) {
-		if e.missed = e.leastRise(&ts.levels, *d, per); e.missed < wrong || e.missed < 2*e.off || !e.again {
-			return
-		}
-		g.err = math.Hypot(g.err, e.missed)
-		why = append(why, fmt.Sprintf("reading stood at %.2f in for %s %s, where the well makes %.1f in at least: blind zone, or a float at its stop", e.level, spanText(e.to-e.from), where, e.missed))
+	missed := func(e *standing) bool {
+		e.missed = e.leastRise(&ts.levels, *d, per)
+		return e.missed >= wrong && e.missed >= 2*e.off
+	}
+	say := func(e standing, where, what string) {
+		why = append(why, fmt.Sprintf("reading stood at %.2f in for %s %s, where the well makes %.1f in at least: blind zone, or a float %s", e.level, spanText(e.to-e.from), where, e.missed, what))
 	}
 	before := between(ts.levels.recent, math.Max(ts.decidedTo, d.start-deadMost), d.start-rampClear)
-	if e, ok := ts.levels.standingAt(before, -1, d.start); ok && t.Sensor != "hydrostatic" {
-		e.again = e.again && e.level < float64(t.Height)-fullWithin // where a high level shuts the well in
-		if _, rose := s.othersRose(i, e.from, e.to); rose < explainedShare*wrong*per {
-			say(&d.opening, e, "before it", "above")
+	if e, ok := ts.levels.standingAt(before, -1, d.start); ok && t.Sensor != "hydrostatic" && e.level < float64(t.Height)-fullWithin { // where a high level shuts the well in
+		if _, rose := s.othersRose(i, e.from, e.to); e.again && rose < explainedShare*wrong*per && missed(&e) {
+			d.opening.err = math.Hypot(d.opening.err, e.missed)
+			say(e, "before it", "at its stop")
 		}
 	}
 	after := between(ts.levels.recent, d.end+settleShort, math.Min(math.Min(now, d.next), d.end+deadMost))
-	if e, ok := ts.levels.standingAt(after, 1, d.start); ok && ts.levels.roseBefore(d.start, deadMost/3) > deadRises*d.inflow.usual {
-		say(&d.closing, e, "behind it", "below")
+	if e, ok := ts.levels.standingAt(after, 1, d.start); ok && ts.levels.roseBefore(d.start, deadMost/3) > deadRises*d.inflow.usual && missed(&e) {
+		if e.again {
+			d.closing.err = math.Hypot(d.closing.err, e.missed)
+			say(e, "behind it", "at its stop")
+		} else if ts.levels.roseBefore(d.start, deadUntil) > deadRises*d.inflow.usual && s.othersFilled(i, e.from, e.to) < explainedShare*e.missed*per {
+			say(e, "behind it", "that hangs, or the well is shut in")
+		}
 	}
 	return why
 }

@@ -241,7 +241,7 @@ func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
 			since := s - aLoad.End()
 			return 2.6 * stats.Clamp(1+since/300, 0, 1) * (1 - stats.Clamp((since-270)/110, 0, 1))
 		}},
-		"after it the level fell at once": {[]tanktest.Move{aLoad}, func(s float64) float64 {
+		"at once, faster than max_rate, which is not counted": {[]tanktest.Move{aLoad}, func(s float64) float64 {
 			return -8 * stats.Clamp(math.Floor((s-aLoad.End()-1200)/100), 0, 5)
 		}},
 	} {
@@ -363,5 +363,31 @@ func TestALastPartThatWentAtOnceAsks(t *testing.T) {
 		if said := strings.Contains(strings.Join(d.doubts, ", "), "left at once, faster than max_rate"); said != asks || d.closing.level != 60 {
 			t.Errorf("10 in within %.0f s: closing %.1f in, doubts %q", took, d.closing.level, d.doubts)
 		}
+	}
+}
+
+// A fall that stops in a blind zone, of a well that fills the tank until the load begins: noise or none, it asks the first time too. Where
+// the well was turned to another tank, which rises instead, it does not.
+func TestAReadingThatStandsBehindALoadOnceAsks(t *testing.T) {
+	w := tanktest.Well{Level0: 100, Inflow: 200, Moves: []tanktest.Move{{From: 10 * tanktest.Hour, Bbl: 185, Rate: 4}}}
+	for says, turned := range map[string]bool{"or the well is shut in": false, "": true} {
+		r := newRig(t, w, tanktest.Well{Level0: 60})
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			lost := 200 * stats.Clamp((s-w.Moves[0].From)/86400, 0, 1) / tanktest.PerInch
+			switch {
+			case turned && i == 0:
+				v -= lost
+			case turned:
+				v += lost
+			case i == 0:
+				v = math.Max(v, 46)
+			}
+			return v + 0.02*math.Sin(s*2.39996), true
+		}
+		r.run(0, 14*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%q: want one load: %+v", says, r.loads)
+		}
+		asksFor(t, r.loads[0], says)
 	}
 }

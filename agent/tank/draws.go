@@ -26,6 +26,10 @@ const (
 	bleedPump  = 0.75  // share of the pump's rate, from which on it is the pump's own, which flushes a hose or primes
 	bleedRate  = 0.3   // share of the pump's rate, below which it needs no long pause to be told
 	pipeRate   = 1.75  // bbl/min; slower is a pipeline and not a truck, and has no truck's limit
+	leapNoise  = 4.0   // times its scatter that a level steps by itself
+	twiceAlike = 2     // readings in a row that are the same by chance
+	alikeLong  = 150.0 // s for which a value stands at rest, and no truck comes, pumps and goes
+	fasterThan = 1.1   // times max_rate
 )
 
 // stopped says that samples after a draw lie off its falling line: it was seen to end.
@@ -184,6 +188,9 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	if t.Interface && ts.aux.waterDrawn(t, a, &ts.levels) != ts.aux.waterDrawn(t, b, &ts.levels) {
 		return false
 	}
+	if ts.stepsAfter(t, a, b) {
+		return false
+	}
 	pause, longest := b.start-a.end, t.Loads.PauseMerge.Seconds()
 	if t.Group != "" && a.evened > b.start && pause <= longest {
 		return true // what it had given by the pause shows only when the equaliser has done its work
@@ -213,6 +220,15 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 		return true
 	}
 	return most == 0 || pause < pauseSure || t.removedBbl(a)+t.removedBbl(b) <= most || va > most || vb > most
+}
+
+// stepsAfter says that some time after a draw all of another fell between two readings, faster than any pump, of a sensor that was alive
+// in between: it moved, and no oil.
+func (ts *tankState) stepsAfter(t *Tank, a, b draw) bool {
+	if b.samples > 0 || b.deadband > 0 || changesIn(between(ts.levels.recent, a.end+settleShort, b.start)) < stepFew {
+		return false
+	}
+	return leaps(ts, t, b) >= explainedShare*(b.opening.level-b.closing.level)
 }
 
 // joinedDraw is one draw of two. A small part moves its end, but is no pump's work that makes a pause the shorter. What had only
@@ -337,4 +353,37 @@ func joinedOverStuck(a, b draw) draw {
 	a.endLine.v += b.closing.level - a.endLine.at(b.end) + 1 // what comes now lies off the falling line
 	a.end, a.oilTo = end, end
 	return a
+}
+
+// leaps are the inches of a draw's fall that steps from one value to the next made, each of them faster than a pump is, as where a
+// zero is trimmed by and by, or all of it, as where ice thaws. What a value stood still before it is a step's time, unless it was
+// noise that read the same twice, or it makes all of the fall and the value stands as long at rest.
+func leaps(ts *tankState, t *Tank, d draw) (inches float64) {
+	b := ts.levels.recent[max(0, searchTime(ts.levels.recent, d.start)-1):min(len(ts.levels.recent), searchTime(ts.levels.recent, d.end)+1)]
+	if len(b) < 2 {
+		return 0
+	}
+	rough := quietScatter(b)
+	if len(b) < jumpedRest { // too few to tell noise from the fall
+		rough = quietScatter(between(ts.levels.recent, d.start-undoneFine, d.start))
+	}
+	noise, since, stood := leapNoise*math.Max(ts.noise.perSample(), rough), firstTime(b, 0), 1
+	first, last := b[0], b[len(b)-1]
+	if all := float64(first.v - last.v); all-leapNoise*ts.noise.perSample() > fasterThan*t.maxRate(float64(last.v))*(last.t-first.t) {
+		return all
+	}
+	for k := 1; k < len(b); k++ {
+		by := float64(b[k-1].v - b[k].v)
+		all := by >= leapMost*float64(first.v-last.v)
+		if alike := stood <= twiceAlike || all && b[k-1].t-since <= math.Min(alikeLong, heldRegion*ts.interval.held); alike && !ts.interval.cached() {
+			since = b[k-1].t
+		}
+		if by-noise > fasterThan*t.maxRate(float64(b[k].v))*(b[k].t-since) {
+			inches += by
+		}
+		if stood++; by != 0 {
+			since, stood = b[k].t, 1
+		}
+	}
+	return inches
 }

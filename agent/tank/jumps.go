@@ -16,7 +16,6 @@ const (
 	handledJumps = 2      // of a sensor that somebody has in hands, about a draw
 	jumpedRun    = 60.0   // s for which a level may rise no higher and still be on its way up
 	jumpLeast    = 2.0    // in
-	fasterThan   = 1.1    // times max_rate
 	stepBeside   = 5      // samples on either side of a step that show it
 	stepLeast    = 1.5    // in
 	stepPump     = 1.5    // times the load's own rate that a pump may do or leave in the time between two readings

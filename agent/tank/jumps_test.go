@@ -241,3 +241,24 @@ func TestALoopTestOfWhichOneStepIsBelievedIsNoLoad(t *testing.T) {
 		}
 	}
 }
+
+// A sensor that moves between two readings some minutes behind a load, faster than any pump, and stays: no oil, and the load asks.
+func TestAStepBehindALoadIsNoOil(t *testing.T) {
+	w := tanktest.Well{Level0: 160, Inflow: 200, Moves: []tanktest.Move{{From: 6 * tanktest.Hour, Bbl: 185, Rate: 4}}}
+	gauged := 185 - 200*(w.Moves[0].End()-w.Moves[0].From)/86400
+	for every, inches := range map[float64]float64{10: 4, 30: 8, 60: 15} {
+		r := newRig(t, w)
+		r.every = every
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if s > w.Moves[0].End()+355 {
+				v -= inches
+			}
+			return tanktest.Radar(0, s, v), true
+		}
+		r.run(0, 9*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-gauged) > 1 {
+			t.Fatalf("%g in, read every %g s: want one load of %.1f bbl: %+v", inches, every, gauged, r.loads)
+		}
+		asksFor(t, r.loads[0], "at once, faster than max_rate, which is not counted")
+	}
+}

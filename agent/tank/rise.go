@@ -178,6 +178,18 @@ func (s siteTanks) othersGaveBack(i int, d draw, r returned) bool {
 	return gave >= explainedShare*r.inches*t.Table.PerInch(d.closing.level)
 }
 
+// othersFilled are the barrels by which the site's other tanks are fuller at a time than at another, whatever fills them.
+func (s siteTanks) othersFilled(i int, from, to float64) (bbl float64) {
+	for j := range s.site.tanks {
+		a, ok1 := s.st.tanks[j].levels.about(from)
+		b, ok2 := s.st.tanks[j].levels.about(to)
+		if s.separate(i, j) && ok1 && ok2 {
+			bbl += math.Max(0, s.site.tanks[j].barrels(b, a))
+		}
+	}
+	return bbl
+}
+
 // othersLost is the barrels that the site's other tanks lost between two times: then a rise is theirs.
 func (s siteTanks) othersLost(i int, from, to float64) (bbl float64) {
 	for j := range s.site.tanks {

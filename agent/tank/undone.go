@@ -16,14 +16,11 @@ const (
 	hungRise     = 0.3        // in flowed in meanwhile
 	undoneJunk   = 3 * 3600.0 // s before it in which a sensor that jumps may have begun to
 	quickTimes   = 2.0        // the same of a fall that is a load all the same, in doubt, where its readings show it on its way
-	leapNoise    = 4.0        // times its scatter that a level steps by itself
 	backAlive    = 1200.0     // s for which it has been there alive, where it left as under a pump
 	leapSome     = 0.3        // the same, above which a person should look
 	handledNear  = 4.0        // in by which such a one is hung up elsewhere
 	bulgeRest    = 1800.0     // s of rest before something lifts a level, and behind it
 	handledShare = 0.2        // share of a fall that it began above where the level had been, at least
-	alikeLong    = 150.0      // s for which a value stands at rest, and no truck comes, pumps and goes
-	twiceAlike   = 2          // readings in a row that are the same by chance
 	pumpedLeast  = 180.0      // s
 	pumpedBack   = 0.15       // share of its fall that the level may rise meanwhile
 	quietTimes   = 3.0        // times the scatter before a draw
@@ -284,39 +281,6 @@ func bulged(ts *tankState, d draw, foot point) bool {
 	now, ok3 := ts.levels.known(ts.last.t)
 	long := ts.last.t - math.Min(d.end+bulgeRest/2, ts.last.t-bulgeRest/2)
 	return ok1 && ok2 && ok3 && foot.v-before < rose/2*bulgeRest && now-behind < rose/2*long
-}
-
-// leaps are the inches of a draw's fall that steps from one value to the next made, each of them faster than a pump is, as where a
-// zero is trimmed by and by, or all of it, as where ice thaws. What a value stood still before it is a step's time, unless it was
-// noise that read the same twice, or it makes all of the fall and the value stands as long at rest.
-func leaps(ts *tankState, t *Tank, d draw) (inches float64) {
-	b := ts.levels.recent[max(0, searchTime(ts.levels.recent, d.start)-1):min(len(ts.levels.recent), searchTime(ts.levels.recent, d.end)+1)]
-	if len(b) < 2 {
-		return 0
-	}
-	rough := quietScatter(b)
-	if len(b) < jumpedRest { // too few to tell noise from the fall
-		rough = quietScatter(between(ts.levels.recent, d.start-undoneFine, d.start))
-	}
-	noise, since, stood := leapNoise*math.Max(ts.noise.perSample(), rough), firstTime(b, 0), 1
-	first, last := b[0], b[len(b)-1]
-	if all := float64(first.v - last.v); all-leapNoise*ts.noise.perSample() > fasterThan*t.maxRate(float64(last.v))*(last.t-first.t) {
-		return all
-	}
-	for k := 1; k < len(b); k++ {
-		by := float64(b[k-1].v - b[k].v)
-		all := by >= leapMost*float64(first.v-last.v)
-		if alike := stood <= twiceAlike || all && b[k-1].t-since <= math.Min(alikeLong, heldRegion*ts.interval.held); alike && !ts.interval.cached() {
-			since = b[k-1].t
-		}
-		if by-noise > fasterThan*t.maxRate(float64(b[k].v))*(b[k].t-since) {
-			inches += by
-		}
-		if stood++; by != 0 {
-			since, stood = b[k].t, 1
-		}
-	}
-	return inches
 }
 
 // before are the levels of the hours before a time, the newest first.
