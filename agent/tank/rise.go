@@ -263,24 +263,25 @@ func (r returned) atOnce(t *Tank, d draw) bool {
 	return bbl >= t.Loads.MinLoad && r.first < d.end+backSoon && 0.8*bbl > cameFaster*fillRate/60*(r.last-r.first)
 }
 
-// roseOnce is by how many inches beyond its inflow the level rose within some minutes after a draw, by more than makes a ticket wrong and
-// than it rose in as long a time otherwise, and until when; 0 where it did not. What it did behind another draw says
+// roseOnce is by how many inches beyond its inflow the level rose within minutes after a draw, by more than makes a ticket wrong and
+// than it rose beyond its inflow in as long a time otherwise, and until when; 0 where it did not. What it did behind another draw says
 // nothing, nor what a pressure sensor feels when a hatch is shut.
 func (ts *tankState) roseOnce(t *Tank, d draw, now float64) (inches, until float64) {
-	until = math.Min(math.Min(now, d.leaptAt), math.Min(d.next, d.end+backSoon))
+	until = math.Min(math.Min(now, d.leaptAt), math.Min(d.next, d.end+t.Loads.Confirm.Seconds()))
 	per := t.Table.PerInch(d.closing.level)
 	rose := ts.levels.mostRisen(d.end+settleShort, until, ranLong) - d.usualInflow*ranLong
+	soon, _ := ts.levels.about(math.Min(until, d.end+backSoon))
 	high, ok := ts.levels.about(until)
-	if t.Group != "" || !ok || rose*per < wrongBbl(t.volume(d)) || t.Sensor == "hydrostatic" && rose < hatchUsual || high-d.closing.level < rose/2 {
+	if high = math.Max(high, soon); t.Group != "" || !ok || rose*per < wrongBbl(t.volume(d)) || t.Sensor == "hydrostatic" && rose < hatchUsual || high-d.closing.level < rose/2 {
 		return 0, until
 	}
-	before := ts.levels.mostRisen(math.Max(ts.decidedTo+2*backSoon, d.start-fineFor), d.start, ranLong)
+	before := ts.levels.mostRisen(math.Max(ts.decidedTo+2*backSoon, d.start-fineFor), d.start, ranLong) - d.usualInflow*ranLong
 	drew := math.Inf(-1)
 	for k, h := range ts.levels.history[:searchTime(ts.levels.history, d.start)] {
 		if h.flags == unlinked {
 			drew = h.t
-		} else if dv, _, ok := ts.levels.restStep(k, per); ok && h.t > drew+2*backSoon {
-			before = math.Max(before, dv)
+		} else if dv, dt, ok := ts.levels.restStep(k, per); ok && h.t > drew+2*backSoon {
+			before = math.Max(before, dv-d.usualInflow*dt)
 		}
 	}
 	if rose < onceTimes*before {

@@ -115,3 +115,16 @@ func TestInflowThatNobodyKnowsYetIsNoTransfer(t *testing.T) {
 		t.Errorf("loads %+v, events %+v", r.loads, r.events)
 	}
 }
+
+// What a truck gives back within the confirmation asks, however late and however strong a well that makes as much every hour.
+func TestOilThatATruckGivesBackAsks(t *testing.T) {
+	load := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 185, Rate: 4}
+	for _, c := range []struct{ made, after, bbl, rate float64 }{{200, 1500, 30, 4}, {200, 1080, 30, 4}, {500, 180, 6, 2}, {300, 180, 4, 2}} {
+		r := newRig(t, tanktest.Well{Level0: 140, Inflow: c.made, Moves: []tanktest.Move{load, {From: load.End() + c.after, Bbl: -c.bbl, Rate: c.rate}}})
+		r.run(0, 9*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%+v: want one load: %+v", c, r.loads)
+		}
+		asksFor(t, r.loads[0], "as the well never did")
+	}
+}
