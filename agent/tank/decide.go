@@ -136,6 +136,9 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	if d.hatch == 0 && d.early > 0 {
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl left %s before the rest: a bleed, an opened hatch, or its start", d.early, spanText(d.earlyBy)))
 	}
+	if bbl, pause := begunBefore(ts, &u.site.tanks[i], d); d.hatch == 0 && bbl > wrongBbl(removed) {
+		d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl left %s before it, about as fast, and are not counted: its start, a bleed, or a hatch", bbl, spanText(pause)))
+	}
 	takeLate(ts, &u.site.tanks[i], &d, now)
 	if g, foam := behindFoam(ts, &u.site.tanks[i], d, now); foam > 0 {
 		d.closing, d.foam = g, foam
@@ -151,4 +154,16 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	u.addEvidence(i, ts, d, now, &l)
 	ts.reports.keep(l, d)
 	u.out = append(u.out, Outcome{Load: &l})
+}
+
+// begunBefore are the barrels of a small draw no longer before another than a truck may pause, about as fast, and still gone, and that
+// pause in seconds; 0 where there was none.
+func begunBefore(ts *tankState, t *Tank, d draw) (bbl, pause float64) {
+	s, pause := ts.smallDraws, d.start-ts.lastDrawEnd
+	times := s.lastBbl / math.Max(ts.lastDrawEnd-ts.lastDrawStart, 1) * 60 / t.pumpRate(d)
+	high, ok := ts.levels.about(ts.lastDrawStart - nodeEvery)
+	if came := t.barrels(high, d.opening.level) < s.lastBbl/2; !ok || came || s.last != ts.lastDrawEnd || pause > t.Loads.PauseMerge.Seconds() || times < foamRate || times > hatchFaster {
+		return 0, 0
+	}
+	return s.lastBbl, pause
 }

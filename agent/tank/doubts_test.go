@@ -232,6 +232,7 @@ func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
 		"came back, from 3 min after it":      {[]tanktest.Move{aLoad, {From: aLoad.End() + 120, Bbl: -30, Rate: 8}}, nil},
 		"bbl left 4 min before the rest":      {[]tanktest.Move{bleed, aLoad}, nil},
 		"bbl left 7 min before the rest":      {[]tanktest.Move{flush, aLoad}, nil},
+		"are not counted: its start":          {[]tanktest.Move{{From: aLoad.From - 630, Bbl: 6, Rate: 3.8}, aLoad}, nil},
 		"in came back":                        {[]tanktest.Move{aLoad, back}, nil},
 		"foam, or oil that came in": {[]tanktest.Move{aLoad}, func(s float64) float64 {
 			since := s - aLoad.End()
