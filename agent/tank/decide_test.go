@@ -74,7 +74,7 @@ func TestFoamIsNoPartOfALoad(t *testing.T) {
 		return tanktest.Radar(i, s, v+foam), true
 	}
 	r.run(0, 6*tanktest.Hour)
-	if len(r.loads) != 1 || math.Abs(r.loads[0].Close-w.Level(aLoad.End())) > 0.15 {
+	if len(r.loads) != 1 || math.Abs(r.loads[0].Close-w.Level(aLoad.End())) > 0.25 {
 		t.Errorf("%+v, want one that closes at %.2f in", r.loads, w.Level(aLoad.End()))
 	}
 }

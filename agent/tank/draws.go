@@ -66,7 +66,7 @@ func (ts *tankState) draws(t *Tank, speed, now float64) (out []draw, waits bool)
 		return nil, false
 	}
 	in := ts.inflow(t, seen)
-	finder := ts.fallFinder(t, speed, float64(b[len(b)-1].v))
+	finder := ts.fallFinder(t, speed, float64(b[len(b)-1].v), in.usual)
 	lo := ts.decidedTo
 	for {
 		leap := nextLeap(b)

@@ -11,6 +11,7 @@ const (
 	slopeHalf  = 120.0 // s on either side over which the slope of a node is taken, at least
 	slopeMost  = 360.0
 	joinWithin = 90.0 // s between two falls that are one
+	netLeast   = 0.4  // of min_rate, slower than which a level that falls shows no pump
 	hidesTruck = 1800 // s of silence that hide a truck, however usual they are
 )
 
@@ -68,12 +69,17 @@ type fallFinder struct {
 	half   float64 // s on either side over which a slope is taken
 }
 
-// fallFinder is made for a tank as it is now.
-func (r *readings) fallFinder(t *Tank, speed, level float64) fallFinder {
+// fallFinder is made for a tank as it is now, into which so many inches a second flow.
+func (r *readings) fallFinder(t *Tank, speed, level, inflow float64) fallFinder {
 	per := t.Table.PerInch(level)
-	f := fallFinder{slope: t.Loads.MinRate / per / 60, gap: math.Min(r.interval.gapMin(t, speed), hidesTruck), hidden: 0.8 * t.Loads.MinLoad / per, part: 0.3 * t.Loads.MinLoad / per, least: r.noise.leastFall()}
+	f := fallFinder{slope: t.leastNet(inflow, per) / per / 60, gap: math.Min(r.interval.gapMin(t, speed), hidesTruck), hidden: 0.8 * t.Loads.MinLoad / per, part: 0.3 * t.Loads.MinLoad / per, least: r.noise.leastFall()}
 	f.half = stats.Clamp(r.noise.sigma/f.slope, slopeHalf, slopeMost)
 	return f
+}
+
+// leastNet is the least rate in bbl a minute at which a level falls that is drawn from at min_rate while so many inches a second flow in.
+func (t *Tank) leastNet(inflow, per float64) float64 {
+	return math.Max(netLeast*t.Loads.MinRate, t.Loads.MinRate-60*inflow*per)
 }
 
 // falls finds the stretches of samples in which the level falls as in a draw.

@@ -203,3 +203,21 @@ func TestALoadOfATankThatIsSilentAtRest(t *testing.T) {
 		t.Errorf("a load that was seen from its start to its end: %+v", l)
 	}
 }
+
+// A load by gravity out of a tank that its well fills falls by what is left: it is one load, however much of it the well makes good.
+func TestASlowLoadOutOfATankThatFills(t *testing.T) {
+	for _, c := range []struct{ rate, made float64 }{{0.72, 400}, {0.62, 200}, {0.8, 420}} {
+		load := tanktest.Move{From: 8 * tanktest.Hour, Bbl: 185, Rate: c.rate}
+		w := tanktest.Well{Level0: 110, Inflow: c.made, Moves: []tanktest.Move{load}}
+		r := newRig(t, w)
+		r.run(0, load.End()+3*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Errorf("%+v: want one load: %+v %+v", c, r.loads, r.verdicts)
+			continue
+		}
+		if gauged := 185 - c.made*(load.End()-load.From)/86400; math.Abs(r.loads[0].GaugeBbl-gauged) > 1 {
+			t.Errorf("%+v: gauged %.1f bbl, want %.1f", c, r.loads[0].GaugeBbl, gauged)
+		}
+		asksFor(t, r.loads[0], "slower than trucks and pipelines do")
+	}
+}
