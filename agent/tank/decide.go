@@ -162,7 +162,8 @@ func begunBefore(ts *tankState, t *Tank, d draw) (bbl, pause float64) {
 	s, pause := ts.smallDraws, d.start-ts.lastDrawEnd
 	times := s.lastBbl / math.Max(ts.lastDrawEnd-ts.lastDrawStart, 1) * 60 / t.pumpRate(d)
 	high, ok := ts.levels.about(ts.lastDrawStart - nodeEvery)
-	if came := t.barrels(high, d.opening.level) < s.lastBbl/2; !ok || came || s.last != ts.lastDrawEnd || pause > t.Loads.PauseMerge.Seconds() || times < foamRate || times > hatchFaster {
+	stepped := leaps(ts, t, draw{start: ts.lastDrawStart, end: ts.lastDrawEnd})*t.Table.PerInch(high) > s.lastBbl/2 // the sensor
+	if came := t.barrels(high, d.opening.level) < s.lastBbl/2; !ok || came || stepped || s.last != ts.lastDrawEnd || pause > t.Loads.PauseMerge.Seconds() || times < foamRate || times > hatchFaster {
 		return 0, 0
 	}
 	return s.lastBbl, pause

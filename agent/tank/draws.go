@@ -188,7 +188,7 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	if t.Interface && ts.aux.waterDrawn(t, a, &ts.levels) != ts.aux.waterDrawn(t, b, &ts.levels) {
 		return false
 	}
-	if ts.stepsAfter(t, a, b) {
+	if ts.stepsBeside(t, a, b) {
 		return false
 	}
 	pause, longest := b.start-a.end, t.Loads.PauseMerge.Seconds()
@@ -222,13 +222,16 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	return most == 0 || pause < pauseSure || t.removedBbl(a)+t.removedBbl(b) <= most || va > most || vb > most
 }
 
-// stepsAfter says that some time after a draw all of another fell between two readings, faster than any pump, of a sensor that was alive
-// in between: it moved, and no oil.
-func (ts *tankState) stepsAfter(t *Tank, a, b draw) bool {
-	if b.samples > 0 || b.deadband > 0 || changesIn(between(ts.levels.recent, a.end+settleShort, b.start)) < stepFew {
+// stepsBeside says that all of one of two draws fell between two readings, faster than any pump, of a sensor that was alive in between:
+// it moved, and no oil.
+func (ts *tankState) stepsBeside(t *Tank, a, b draw) bool {
+	if b.deadband > 0 || changesIn(between(ts.levels.recent, a.end+settleShort, b.start)) < stepFew {
 		return false
 	}
-	return leaps(ts, t, b) >= explainedShare*(b.opening.level-b.closing.level)
+	steps := func(d draw) bool {
+		return d.samples == 0 && leaps(ts, t, d) >= explainedShare*(d.opening.level-d.closing.level)
+	}
+	return steps(b) || t.Sensor != "hydrostatic" && steps(a) // which feels a hatch
 }
 
 // joinedDraw is one draw of two. A small part moves its end, but is no pump's work that makes a pause the shorter. What had only

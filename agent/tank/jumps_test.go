@@ -242,23 +242,32 @@ func TestALoopTestOfWhichOneStepIsBelievedIsNoLoad(t *testing.T) {
 	}
 }
 
-// A sensor that moves between two readings some minutes behind a load, faster than any pump, and stays: no oil, and the load asks.
-func TestAStepBehindALoadIsNoOil(t *testing.T) {
+// A sensor that moves between two readings some minutes before a load or behind it, faster than any pump, and stays: no oil, and what
+// comes behind a load may be a float that had hung, so that it asks.
+func TestAStepBesideALoadIsNoOil(t *testing.T) {
 	w := tanktest.Well{Level0: 160, Inflow: 200, Moves: []tanktest.Move{{From: 6 * tanktest.Hour, Bbl: 185, Rate: 4}}}
 	gauged := 185 - 200*(w.Moves[0].End()-w.Moves[0].From)/86400
-	for every, inches := range map[float64]float64{10: 4, 30: 8, 60: 15} {
+	for _, c := range []struct {
+		every, inches, at float64
+		says              string
+	}{
+		{10, 4, w.Moves[0].End() + 355, "at once, faster than max_rate, which is not counted"},
+		{30, 8, w.Moves[0].End() + 355, "at once, faster than max_rate, which is not counted"},
+		{60, 15, w.Moves[0].End() + 355, "at once, faster than max_rate, which is not counted"},
+		{60, 12, w.Moves[0].From - 545, ""},
+	} {
 		r := newRig(t, w)
-		r.every = every
+		r.every = c.every
 		r.sensor = func(_ int, s, v float64) (float64, bool) {
-			if s > w.Moves[0].End()+355 {
-				v -= inches
+			if s > c.at {
+				v -= c.inches
 			}
 			return tanktest.Radar(0, s, v), true
 		}
 		r.run(0, 9*tanktest.Hour)
 		if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-gauged) > 1 {
-			t.Fatalf("%g in, read every %g s: want one load of %.1f bbl: %+v", inches, every, gauged, r.loads)
+			t.Fatalf("%+v: want one load of %.1f bbl: %+v", c, gauged, r.loads)
 		}
-		asksFor(t, r.loads[0], "at once, faster than max_rate, which is not counted")
+		asksFor(t, r.loads[0], c.says)
 	}
 }
