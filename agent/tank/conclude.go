@@ -64,16 +64,26 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 	ts.judgeAt = math.Max(ts.judgeAt, ts.lastFallAt+confirm)
 }
 
-// joined are the tanks beside one in its group whose levels are known at both ends of a draw, and the share of a barrel in all of them
+// blindOver says that nobody knows what a group's tank gave over a draw from another: it was not read, or its value stood still, as it
+// never does.
+func (s siteTanks) blindOver(j int, d draw) bool {
+	ts := s.st.tanks[j]
+	_, before := ts.levels.about(d.start)
+	_, behind := ts.levels.about(d.end)
+	stood, b := 0.0, between(ts.levels.recent, math.Inf(-1), d.end)
+	for k := len(b) - 1; k >= 0 && b[k].v == b[len(b)-1].v; k-- {
+		stood = d.end - b[k].t
+	}
+	return !before || !behind || ts.interval.changes >= 8 && stood > math.Max(d.end-d.start, 20*ts.interval.held)
+}
+
+// joined are the tanks beside one in its group whose levels are known over a draw, and the share of a barrel in all of them
 // together that is its own where they stand even.
 func (s siteTanks) joined(i int, d draw) (mates []int, share float64) {
 	own, all := s.site.tanks[i].Table.PerInch(d.closing.level), 0.0
 	for j := range s.site.tanks {
-		if j == i || s.separate(i, j) {
-			continue
-		}
-		_, before := s.st.tanks[j].levels.about(d.start)
-		if v, behind := s.st.tanks[j].levels.about(d.end); before && behind {
+		if j != i && !s.separate(i, j) && !s.blindOver(j, d) {
+			v, _ := s.st.tanks[j].levels.about(d.end)
 			mates, all = append(mates, j), all+s.site.tanks[j].Table.PerInch(v)
 		}
 	}

@@ -115,6 +115,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		if mate, bbl := u.gaveSlowly(i, d); bbl > math.Max(partBbl, wrongBbl(removed)) {
 			d.doubts = append(d.doubts, fmt.Sprintf("tank %s of its group gave %.1f bbl too slowly for a load of its own: they are in no ticket", mate, bbl))
 		}
+		d.doubts = append(d.doubts, u.missingShares(i, d, removed)...)
 	case t.Valve:
 		ts.startAndEndByValve(t, &d)
 	}

@@ -137,3 +137,29 @@ func TestAGroupThatIsFilledAgainAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// A tank of the group that nobody reads, or whose value stands still, gave its share too: the others' tickets say that it is missing, and
+// about how much.
+func TestTheShareOfATankThatNobodyReads(t *testing.T) {
+	const at = 4 * tanktest.Hour
+	for _, stuck := range []bool{false, true} {
+		r := newRig(t, make([]tanktest.Well, 3)...)
+		for i := range r.site.tanks {
+			r.site.tanks[i].Group = "A"
+		}
+		level := knots([2]float64{0, 198}, [2]float64{at, 200}, [2]float64{at + 1500, 166}, [2]float64{9 * tanktest.Hour, 168})
+		r.sensor = func(i int, s, _ float64) (float64, bool) {
+			if i == 2 && s > at-tanktest.Hour && s < at+4*tanktest.Hour {
+				return 199.5, stuck
+			}
+			return tanktest.Radar(i, s, level(s)), true
+		}
+		r.run(0, 7*tanktest.Hour)
+		if len(r.loads) != 2 {
+			t.Fatalf("stuck %v: %+v %+v, want two loads", stuck, r.loads, r.verdicts)
+		}
+		for _, l := range r.loads {
+			asksFor(t, l, "tank TK-3 of its group was not read meanwhile: its share, about 57 bbl")
+		}
+	}
+}
