@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gauger/agent/tank/stats"
 )
 
 const (
@@ -34,6 +36,7 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 	ts.judgeAt = now + 60
 	for k, d := range draws {
 		d.next = math.Min(d.leaptAt, t.nextLoad(draws[k+1:]))
+		u.closeJointly(i, ts, &d)
 		if !all && !u.decidable(i, ts, d, now, k+1 < len(draws)) {
 			if !waits {
 				ts.judgeAt = math.Max(ts.judgeAt, d.end+confirm)
@@ -60,6 +63,149 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 		return
 	}
 	ts.judgeAt = math.Max(ts.judgeAt, ts.lastFallAt+confirm)
+}
+
+// blindOver says that nobody knows what a group's tank gave over a draw from another: it was not read, or its value stood still, as it
+// never does.
+func (s siteTanks) blindOver(j int, d draw) bool {
+	ts := s.st.tanks[j]
+	_, before := ts.levels.about(d.start)
+	_, behind := ts.levels.about(d.end)
+	stood, b := 0.0, between(ts.levels.recent, math.Inf(-1), d.end)
+	for k := len(b) - 1; k >= 0 && b[k].v == b[len(b)-1].v; k-- {
+		stood = d.end - b[k].t
+	}
+	return !before || !behind || ts.interval.changes >= 8 && stood > math.Max(d.end-d.start, 20*ts.interval.held)
+}
+
+// joined are the tanks beside one in its group whose levels are known over a draw, and the share of a barrel in all of them
+// together that is its own where they stand even.
+func (s siteTanks) joined(i int, d draw) (mates []int, share float64) {
+	own, all := s.site.tanks[i].Table.PerInch(d.closing.level), 0.0
+	for j := range s.site.tanks {
+		if j != i && !s.separate(i, j) && !s.blindOver(j, d) {
+			v, _ := s.st.tanks[j].levels.about(d.end)
+			mates, all = append(mates, j), all+s.site.tanks[j].Table.PerInch(v)
+		}
+	}
+	return mates, own / (own + all)
+}
+
+// beside is what some tanks hold at a time, in inches of another tank.
+func (s siteTanks) beside(mates []int, at, per float64) (inches float64, ok bool) {
+	for _, j := range mates {
+		v, known := s.st.tanks[j].levels.about(at)
+		if !known {
+			return 0, false
+		}
+		bbl, _ := s.site.tanks[j].Table.Extrapolated(v)
+		inches += bbl / per
+	}
+	return inches, true
+}
+
+// closeJointly gives a group's tank the closing that it has when the equaliser has done its work, or at the end of the draw where it has none
+// to do: what all of them hold together moves only with pump and well, however it is spread over them. Where no other fell with it the
+// equaliser was shut, and its own closing stands; what comes out of the others behind the draw, when somebody opens it, is no part of it.
+func (s siteTanks) closeJointly(i int, ts *tankState, d *draw) {
+	t := &s.site.tanks[i]
+	mates, share := s.joined(i, *d)
+	if t.Group == "" || len(mates) == 0 {
+		return
+	}
+	if d.evened = d.end; s.settles(i, *d) {
+		return
+	}
+	per := t.Table.PerInch(d.closing.level)
+	hi := math.Min(math.Min(d.within.hi, d.leaptAt), d.end+evenLongest)
+	behind := slices.Clone(between(ts.levels.recent, d.start, hi))
+	first := searchTime(behind, d.end)
+	sum, apart := make([]sample, 0, len(behind)-first), make([]sample, 0, len(behind)-first)
+	for _, x := range behind[first:] {
+		in, ok := s.beside(mates, x.t, per)
+		if !ok {
+			hi = x.t
+			break
+		}
+		sum, apart = append(sum, sample{t: x.t, v: x.v + float32(in)}), append(apart, sample{t: x.t, v: x.v - float32(in*share/(1-share))})
+	}
+	alone := s.fellAlone(i, *d)
+	if n := fallsOn(sum, d.end+joinWithin, partBbl/per+2*restSigmas*neighbourScatter(sum)); n < len(sum) && !alone {
+		if sum[n].t < d.end+pauseSure {
+			return // what falls on is not joined to it
+		}
+		hi, sum, apart = sum[n].t, sum[:n], apart[:n]
+	}
+	if len(sum) < stepFew {
+		return
+	}
+	behind = behind[:first+len(sum)]
+	r := ts.resting(t, *d)
+	r.at = d.end
+	made, all, stood := d.inflow, d.inflow.usual, 0.0 // all: what the wells make, in inches of this tank
+	for _, j := range mates {
+		o := &s.site.tanks[j]
+		all += s.st.tanks[j].inflow(o, d.start).usual * o.Table.PerInch(d.closing.level) / per
+	}
+	e := r.evening(apart, all+made.err)
+	e.first *= 1 - share // its own part of what they come nearer
+	switch {
+	case alone:
+		stood, _ = s.beside(mates, d.end, per)
+		was, _ := s.beside(mates, d.start, per)
+		rising := stats.Clamp((stood-was)/math.Max(d.end-d.start, 1), 0, all) // what the wells made and the others had
+		for k := range sum {
+			behind[first+k].v = sum[k].v - float32(stood+rising*(sum[k].t-d.end))
+		}
+		made.usual = math.Max(0, all-rising)
+	case e.first != 0:
+		quiet := math.Min(e.until(evenBbl/per), 2*evenSlow)
+		off := s.lastApart(ts, *d, mates, share, per, d.end+quiet)
+		for k := range sum {
+			behind[first+k].v = float32(off + share*float64(sum[k].v))
+		}
+		d.evened = math.Min(d.end+quiet, math.Max(d.end, hi-gaugeAfter))
+	}
+	d.behind = behind
+	d.inflowAfter, d.inflow = ts.inflowResumed(t, behind, point{d.end, d.closing.level}, hi, made)
+	d.closing = ts.restedGauge(t, d, behind, bounds{d.start, hi}).orLine(line{d.end, d.closing.level, d.inflowAfter}, d.end, ts.noise.perSample())
+	if d.evened > d.end {
+		even, stopped := *d, d.closing.level
+		even.end = d.evened
+		d.closing = ts.restedGauge(t, &even, behind, bounds{d.start, hi}).orLine(line{d.end, stopped, d.inflowAfter}, d.evened, ts.noise.perSample())
+		d.settled = d.closing.level - stopped
+		d.closing.err = math.Hypot(d.closing.err, e.off(d.evened-d.end)/2) // it still moves
+	}
+}
+
+// fallsOn is the index of the first of some samples behind a time from which on they fall by more than so much.
+func fallsOn(b []sample, from, least float64) int {
+	top := searchTime(b, from)
+	for k := top; k < len(b); k++ {
+		if b[k].v >= b[top].v {
+			top = k
+		} else if float64(b[top].v-b[k].v) >= least {
+			return top
+		}
+	}
+	return len(b)
+}
+
+// lastApart is how far a group's tank lies from its share of what all of them hold, when the equaliser has done its work, or, where the next
+// draw comes before that, before the draw.
+func (s siteTanks) lastApart(ts *tankState, d draw, mates []int, share, per, at float64) float64 {
+	off := func(from, to float64) (v []float64) {
+		for _, x := range between(ts.levels.recent, from, to) {
+			if in, ok := s.beside(mates, x.t, per); ok {
+				v = append(v, float64(x.v)-share*(float64(x.v)+in))
+			}
+		}
+		return v
+	}
+	if v := off(at, math.Min(at+gaugeAfter, d.within.hi)); len(v) > 0 {
+		return stats.Median(v)
+	}
+	return stats.Median(off(d.start-pauseSure-levelFar, d.start-rampClear))
 }
 
 // nextLoad is when the first of some draws begins that is a load by its volume; +Inf where none is. A smaller fall may be foam

@@ -16,11 +16,13 @@ const (
 // decide says what a finished draw was.
 func (u *update) decide(i int, ts *tankState, d draw, now float64) {
 	t := &u.site.tanks[i]
-	u.evenBetween(i, ts, &d)
 	bbl := t.volume(d)
 	removed := t.removedBbl(d)
 	minutes := math.Max(d.end-d.start, 1) / 60
+	into, settles := u.evenedOut(i, d)
 	switch {
+	case settles:
+		u.addVerdict(i, ts, d, Transferred, fmt.Sprintf("through the equaliser it filled tank %s again, behind a draw", into))
 	case t.Lact:
 		u.addVerdict(i, ts, d, Metered, "a meter makes the tickets of this tank, never its level")
 	case removed < t.Loads.MinLoad && !u.sharesLoad(i, d, removed):
@@ -78,7 +80,7 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 			name, rose = into, removed
 		}
 	}
-	if into, ok := u.evenedOut(i, d); ok {
+	if into, _ := u.evenedOut(i, d); into != "" {
 		name, rose = into, removed
 	}
 	if rose >= explainedShare*removed {
@@ -110,10 +112,10 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	switch t := &u.site.tanks[i]; {
 	case t.Group != "":
 		u.startJointly(i, ts, &d)
-		u.evenBetween(i, ts, &d)
 		if mate, bbl := u.gaveSlowly(i, d); bbl > math.Max(partBbl, wrongBbl(removed)) {
 			d.doubts = append(d.doubts, fmt.Sprintf("tank %s of its group gave %.1f bbl too slowly for a load of its own: they are in no ticket", mate, bbl))
 		}
+		d.doubts = append(d.doubts, u.missingShares(i, d, removed)...)
 	case t.Valve:
 		ts.startAndEndByValve(t, &d)
 	}

@@ -18,10 +18,10 @@
 //	                pieces of the level before and after, and the steps of a fall), rest (the gauges there),
 //	                edges (when and at which level it began and ended), draws (which falls are one truck), valve (what the
 //	                load valve's contact says)
-//	a verdict       conclude (is it over), rise and others (what the site's other tanks did meanwhile), jumps (a sensor that moves
-//	                faster than oil, and is spanned anew), undone (what only comes back to where it was), decide (what it was),
-//	                error and error_factors, foam (what stood on the oil behind it, and how it goes, and a sensor
-//	                that follows late), doubts (what the readings say against it), load
+//	a verdict       conclude (is it over, and what an equaliser moved behind it), rise and others (what the site's other tanks did
+//	                meanwhile), jumps (a sensor that moves faster than oil, and is spanned anew), undone (what only comes back
+//	                to where it was), decide (what it was), error and error_factors, foam (what stood on the oil behind it, and
+//	                how it goes, and a sensor that follows late), doubts (what the readings say against it), load
 //	other verdicts  slow_loss, revise (loads that were reported), report (faults that last, steps of the clock)
 //	from outside    refit (another list of tanks, another way of measuring), queries, codec (what is stored)
 //
@@ -81,7 +81,8 @@
 //
 // Where more tanks fell than a rise adds up to, the draws that it follows are transfers and the others tickets, for review where
 // nobody can tell; a level behind a gap proves none. A neighbour that rose by a part of a draw, or that nobody read, is said. What the
-// tanks of a group gave together makes a load of each of them.
+// tanks of a group gave together makes a load of each of them, as long as they fall together: an equaliser that was shut for the load
+// joins nothing, and what it evens out afterwards is no draw. Their closings are read off what they hold together.
 //
 // The detector is one algorithm and stays one room: it is exempt from the number of files that a room may have.
 package tank

@@ -13,11 +13,13 @@ const (
 type draw struct {
 	start, end       float64
 	opening, closing gauge
-	evened           float64 // when an equaliser has done its work, and the group's gauge is read; 0 without a group
-	foam             float64 // in that collapsed behind it and are taken off the closing
-	foamTo           float64 // when what it had foamed up was down again; 0: it had not
-	late             float64 // s by which the sensor shows the level late, and the times are earlier than it showed; 0: it does not
-	oilTo            float64 // the end of its last part of some barrels, before what the noise or a driver's last drops added
+	evened           float64  // when an equaliser has done its work, and the group's gauge is that of then; 0 without a group
+	settled          float64  // in that the well made until then, as seen
+	behind           []sample // in a group the samples behind it, without what the equaliser moves; nil: as they were read
+	foam             float64  // in that collapsed behind it and are taken off the closing
+	foamTo           float64  // when what it had foamed up was down again; 0: it had not
+	late             float64  // s by which the sensor shows the level late, and the times are earlier than it showed; 0: it does not
+	oilTo            float64  // the end of its last part of some barrels, before what the noise or a driver's last drops added
 	parts            int
 	pause, pausedBbl float64    // s of a pause in which another truck may have come, and bbl before it; 0: none
 	early            float64    // bbl of a first part that is small and came minutes before the rest
@@ -80,6 +82,14 @@ func (t *Tank) barrels(from, to float64) float64 {
 	return a - b
 }
 
+// rest are the samples behind a draw, without what an equaliser moves.
+func (d draw) rest(l *levels) []sample {
+	if d.behind != nil {
+		return d.behind
+	}
+	return l.recent
+}
+
 // slope is how fast the level fell over a draw, in/s.
 func (d draw) slope() float64 {
 	return (d.opening.level - d.closing.level) / math.Max(d.end-d.start, 1)
@@ -96,7 +106,7 @@ func (t *Tank) pumpRate(d draw) float64 {
 
 // removedBbl is the volume of a draw in barrels, with what flowed in meanwhile.
 func (t *Tank) removedBbl(d draw) float64 {
-	return t.volume(d) + d.inflowAfter*t.Table.PerInch(d.opening.level)*(d.end-d.start)
+	return t.volume(d) + (d.inflowAfter*(d.end-d.start)+d.settled)*t.Table.PerInch(d.opening.level)
 }
 
 // drawPhase says whether a tank is drawn from, as far as is known, and what of it is decided.

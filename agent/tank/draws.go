@@ -192,7 +192,7 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 		return false
 	}
 	pause, longest := b.start-a.end, t.Loads.PauseMerge.Seconds()
-	if t.Group != "" && a.evened > b.start && pause <= longest {
+	if t.Group != "" && pause <= longest {
 		return true // what it had given by the pause shows only when the equaliser has done its work
 	}
 	va, vb, most := t.volume(a), t.volume(b), t.Loads.TruckMax

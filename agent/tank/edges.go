@@ -33,13 +33,16 @@ const (
 	evenBbl     = 0.1        // bbl; when less is to come the work is done
 	evenSure    = 4.0        // standard errors
 	evenMost    = 100        // samples of a fit
-	gaugeBefore = 120.0      // s about a group's gauge that are read
-	gaugeAfter  = 180.0
+	gaugeAfter  = 180.0      // s about a group's gauge that are read
 )
 
 // findEdges finds the edges of a fall by what is known now.
 func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now float64) draw {
-	next, made := ts.inflowResumed(t, f, math.Min(now, in.hi), made)
+	behind := ts.levels.recent
+	if t.Group != "" {
+		behind = nil // an equaliser moves the level too
+	}
+	next, made := ts.inflowResumed(t, behind, f.to, math.Min(now, in.hi), made)
 	made = made.withBurst(ts, f.from.t)
 	d := draw{parts: 1, gap: f.gap, within: in, inflowBefore: made.last, inflowAfter: next, usualInflow: made.usual, inflow: made, resolution: ts.levels.resolutionAt(f.from.t, f.to.t)}
 	s0 := line{f.from.t, f.from.v, made.last}
@@ -78,7 +81,7 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	if d.closing.level = s1.v; t.Sensor == "hydrostatic" {
 		d.end = ts.lastFalling(d)
 	}
-	d.closing = ts.closingGauge(t, &d, in).orLine(s1, d.end, ts.noise.perSample())
+	d.closing = ts.restedGauge(t, &d, ts.levels.recent, in).orLine(s1, d.end, ts.noise.perSample())
 	if s1 = (line{d.end, d.closing.level, next}); !d.closing.dipped && t.Sensor != "hydrostatic" {
 		d.end = crossing(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
 	}
@@ -197,21 +200,12 @@ func (ts *tankState) moveEnd(t *Tank, d *draw, at float64) {
 	d.end = at
 }
 
-// closingGauge is the closing level: the rest after the end carried back to it. Tanks of a
-// group are gauged when the equaliser has done its work.
-func (ts *tankState) closingGauge(t *Tank, d *draw, in bounds) gauge {
-	if t.Group != "" {
-		return ts.groupGauge(t, d, in)
-	}
-	return ts.restedGauge(t, d, in)
-}
-
-// restedGauge is the closing level of a tank that no equaliser moves.
-func (ts *tankState) restedGauge(t *Tank, d *draw, in bounds) gauge {
-	from := d.afterDraw(ts.levels.recent, d.end+math.Max(settleShort, t.Loads.Settle.Seconds()), in.hi)
-	b := between(ts.levels.recent, from, math.Min(in.hi, from+math.Max(plateauLong, 2.5*ts.interval.usual)))
+// restedGauge is the closing level: the rest behind the end, of some samples that no equaliser moves, carried back to it.
+func (ts *tankState) restedGauge(t *Tank, d *draw, recent []sample, in bounds) gauge {
+	from := d.afterDraw(recent, d.end+math.Max(settleShort, t.Loads.Settle.Seconds()), in.hi)
+	b := between(recent, from, math.Min(in.hi, from+math.Max(plateauLong, 2.5*ts.interval.usual)))
 	if len(b) == 0 { // nothing but what came right after, or long after
-		b = between(ts.levels.recent, math.Min(d.end+1, from), in.hi)
+		b = between(recent, math.Min(d.end+1, from), in.hi)
 		b = b[:searchTime(b, firstTime(b, 0)+restLong)]
 	}
 	r := ts.resting(t, *d)
@@ -220,39 +214,9 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, in bounds) gauge {
 	case t.Loads.Settle == 0 && len(b) > 0 && b[0].t-d.end < vapourLong/2 && (t.Sensor == "hydrostatic" || t.Sensor == "analog" && t.Group == "" && r.dips(d.inflowAfter)):
 		return r.withoutDip(d.inflowAfter)
 	case d.deadband > 0:
-		return r.estimate(d.inflowAfter).withDeadband(between(ts.levels.recent, d.start, from), b, d.deadband, ts.noise.perSample())
+		return r.estimate(d.inflowAfter).withDeadband(between(recent, d.start, from), b, d.deadband, ts.noise.perSample())
 	}
 	return r.estimate(d.inflowAfter)
-}
-
-// groupGauge is the level of a group's tank after the equaliser: when the rest that its settings ask for is over, or later, when
-// the equaliser has done its work. Where nothing was read then it is carried there.
-func (ts *tankState) groupGauge(t *Tank, d *draw, in bounds) gauge {
-	b := between(ts.levels.recent, d.end+settleShort, math.Min(in.hi, d.end+evenLongest))
-	if len(b) == 0 {
-		return resting{at: d.end}.estimate(0)
-	}
-	return ts.evenedGauge(t, d, b, ts.evening(d, b))
-}
-
-// evenedGauge is the level when the equaliser has done its work, of the samples after the draw.
-func (ts *tankState) evenedGauge(t *Tank, d *draw, b []sample, e evening) gauge {
-	at := d.end + math.Max(t.Loads.GroupSettle.Seconds(), e.until(evenBbl/t.Table.PerInch(d.closing.level)))
-	d.evened = at
-	near := between(b, at-gaugeBefore, at+gaugeAfter)
-	if len(near) == 0 && b[len(b)-1].t < at {
-		near = b[max(0, len(b)-3):]
-	}
-	if len(near) == 0 {
-		near = b[:1]
-	}
-	v := make([]float64, len(near))
-	for i, s := range near {
-		v[i] = float64(s.v) + d.usualInflow*(at-s.t) + e.off(at-d.end) - e.off(s.t-d.end)
-	}
-	g := gauge{level: stats.Median(v), err: ts.noise.perSample() / math.Sqrt(float64(len(near))), samples: len(near)}
-	g.err = math.Hypot(g.err, (e.off(at-d.end)-e.off(near[len(near)-1].t-d.end))/2)
-	return g
 }
 
 // evening is how an equaliser lets a tank come to rest: after a draw the level strays so many inches from an even rise,
@@ -266,24 +230,21 @@ func (e evening) until(less float64) float64 {
 	return e.time * math.Log(math.Max(1, math.Abs(e.first)/less))
 }
 
-// evening is fitted to the samples after a draw for every time that an equaliser may take; where the best of them is chance
-// it is none.
-func (ts *tankState) evening(d *draw, b []sample) evening {
+// evening is fitted, for every time that an equaliser may take, to how far a tank lies apart from the others of its group after a draw,
+// beside what one of them takes in more than another, at most so many inches a second; where the best of them is chance it is none.
+func (r resting) evening(b []sample, most float64) evening {
 	best, left := evening{time: evenQuick}, math.Inf(1)
-	sigma := math.Max(ts.noise.perSample(), neighbourScatter(b))
-	every := len(b)/evenMost + 1
+	r.sigma = math.Max(r.sigma, neighbourScatter(b))
+	thin := make([]sample, 0, evenMost)
+	for i := 0; i < len(b); i += len(b)/evenMost + 1 {
+		thin = append(thin, b[i])
+	}
 	for time := evenQuick; time <= evenSlow; time *= 1.25 {
-		var n, x, y, xx, xy, yy float64
-		for i := 0; i < len(b); i += every {
-			w, v := math.Exp(-(b[i].t-d.end)/time), float64(b[i].v-b[0].v)-d.usualInflow*(b[i].t-d.end)
-			n, x, y, xx, xy, yy = n+1, x+w, y+v, xx+w*w, xy+w*v, yy+v*v
-		}
-		xx, xy, yy = xx-x*x/n, xy-x*y/n, yy-y*y/n
-		if rest := yy - xy*xy/xx; xx > 0 && rest < left {
-			left, best = rest, evening{time: time}
-			chance := math.Hypot(math.Max(sigma, math.Sqrt(rest/n))/math.Sqrt(xx), math.Sqrt(d.inflow.variance*time))
-			if math.Abs(xy/xx) > evenSure*chance {
-				best.first = xy / xx
+		f := r.fitShape(thin, func(after float64) float64 { return math.Exp(-after / time) }, 0, most)
+		if f.missed < left {
+			left, best = f.missed, evening{time: time}
+			if math.Abs(f.inches) > evenSure*math.Hypot(f.err, math.Sqrt(r.inflow.variance*time)) {
+				best.first = f.inches
 			}
 		}
 	}

@@ -45,8 +45,7 @@ func (b ErrorBasis) calibrated() float64 {
 // is not known of the inflow pushes both gauges the same way. Of a draw that nobody saw
 // neither the duration is known, nor which part of the gap was before it, when a full
 // tank's well was shut in. Where the rest some minutes from a gauge says otherwise than the
-// gauge, one of the two is wrong. A tank of a group is gauged some time after its pump stopped, and what flowed in
-// meanwhile counts by half.
+// gauge, one of the two is wrong.
 func (l *levels) volumeError(t *Tank, d draw) float64 {
 	per := t.Table.PerInch((d.opening.level + d.closing.level) / 2)
 	lean := d.opening.carried + d.closing.carried
@@ -58,15 +57,14 @@ func (l *levels) volumeError(t *Tank, d draw) float64 {
 	if d.opening.since > 0 && d.opening.samples > restFew && d.opening.since <= d.start-witnessAway { // it rises as the well's pump makes it
 		since, slope = math.Max(since, d.opening.since), d.opening.slope
 	}
-	before := d.inflow.beyond(l.witness(per, line{d.start, d.opening.level, slope}, since, d.start-witnessFirst))
-	after := d.inflow.beyond(l.witness(per, line{d.end, d.closing.level, d.inflowAfter}, d.end+witnessFirst, math.Min(d.within.hi, d.end+witnessLast)))
+	end := math.Max(d.end, d.evened)
+	before := d.inflow.beyond(witness(l.recent, per, line{d.start, d.opening.level, slope}, since, d.start-witnessFirst))
+	after := d.inflow.beyond(witness(d.rest(l), per, line{end, d.closing.level, d.inflowAfter}, end+witnessFirst, math.Min(d.within.hi, end+witnessLast)))
 	switch {
 	case d.late > 0:
 		before, after = 0, 0 // what was shown there is the level's of earlier
 	case d.foam > 0:
 		after = 0 // the rest there was foam
-	case t.Group != "":
-		after = d.inflow.unsureOver(d.inflowAfter, t.Loads.GroupSettle.Seconds()/2)
 	}
 	return per * math.Sqrt(stats.Square(d.opening.err)+stats.Square(d.closing.err)+2*stats.Square(t.sensorError())+stats.Square(d.inflow.err*lean)+stats.Square(hidden)+(stats.Square(before)+stats.Square(after))/4)
 }
@@ -76,17 +74,10 @@ func (p production) beyond(strayed float64) float64 {
 	return math.Copysign(math.Max(0, math.Abs(strayed)-math.Sqrt(p.straysOver(witnessAway))), strayed)
 }
 
-// unsureOver are two standard errors, in inches, of what flows in over so many seconds when nobody knows
-// whether they belong to a gauge.
-func (p production) unsureOver(rate, seconds float64) float64 {
-	return math.Hypot(rate, p.err) * seconds
-}
-
-// witness is by how much the rest in a time, the middle of it, strays from a gauge that the inflow
+// witness is by how much the rest among some samples in a time, the middle of it, strays from a gauge that the inflow
 // carries there, in inches; 0 where nothing was read, or where the tank was filled.
-func (l *levels) witness(per float64, gauge line, from, to float64) float64 {
-	b := between(l.recent, from, to)
-	if len(b) == 0 {
+func witness(b []sample, per float64, gauge line, from, to float64) float64 {
+	if b = between(b, from, to); len(b) == 0 {
 		return 0
 	}
 	first, last := b[:(len(b)+1)/2], b[len(b)/2:]

@@ -91,12 +91,75 @@ func TestAGroupsTankThatFollowsSlowly(t *testing.T) {
 	asksFor(t, r.loads[0], "tank TK-3 of its group gave 1")
 }
 
-// The tank that was drawn from is filled again by its neighbour as soon as the pump stops: both gave to the load.
+// The equaliser is opened as soon as the pump stops: the tank that was drawn from alone gave all of the load, and what its neighbour fills
+// it with again is none.
 func TestATankThatTheEqualiserFillsAgainWasDrawnFrom(t *testing.T) {
 	const at = 4 * tanktest.Hour
-	drawn := knots([2]float64{0, 200}, [2]float64{at, 200}, [2]float64{at + 600, 166}, [2]float64{at + 2400, 182}, [2]float64{9 * tanktest.Hour, 182})
-	other := knots([2]float64{0, 200}, [2]float64{at, 200}, [2]float64{at + 600, 199.4}, [2]float64{at + 2400, 182}, [2]float64{9 * tanktest.Hour, 182})
-	if r := grouped(t, drawn, other); len(r.loads) != 2 {
-		t.Errorf("%+v %+v, want a load of each", r.loads, r.verdicts)
+	drawn := knots([2]float64{0, 200}, [2]float64{at, 200}, [2]float64{at + 600, 166}, [2]float64{at + 2400, 182.5}, [2]float64{9 * tanktest.Hour, 182.5})
+	other := knots([2]float64{0, 200}, [2]float64{at, 200}, [2]float64{at + 600, 200}, [2]float64{at + 2400, 183.5}, [2]float64{9 * tanktest.Hour, 183.5})
+	r := grouped(t, drawn, other)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].Close-166) > 0.3 || len(r.loads[0].Review) > 0 {
+		t.Errorf("%+v %+v, want one load, of TK-1 to 166 in", r.loads, r.verdicts)
+	}
+}
+
+// A hauler shuts the equaliser for the load, and opens it half an hour later: the loaded tank gave all of it, and the evening-out behind it
+// is no draw of the others.
+func TestAnEqualiserThatIsShutForTheLoad(t *testing.T) {
+	const at, open = 4 * tanktest.Hour, 4*tanktest.Hour + 3500
+	shared := func(own float64) func(s float64) float64 {
+		return func(s float64) float64 {
+			was := 200 - own*math.Min(1, math.Max(0, s-at)/1700)
+			return was + (200-100./3-200+own)*(1-math.Exp(-math.Max(0, s-open)/600))
+		}
+	}
+	r := grouped(t, shared(100), shared(0), shared(0))
+	if len(r.loads) != 1 || math.Abs(r.loads[0].Close-100) > 0.3 || len(r.loads[0].Review) > 0 {
+		t.Errorf("%+v, want one load, of TK-1 to 100 in", r.loads)
+	}
+	r.only()
+}
+
+// A full group whose well begins to make as soon as there is room: what it makes is no part of the closing, and counts from the start.
+func TestAGroupThatIsFilledAgainAtOnce(t *testing.T) {
+	const at, rise = 4 * tanktest.Hour, 0.1 / 60 // in/s, of each
+	level := func(s float64) float64 {
+		s = math.Max(0, s-at)
+		return math.Min(150, 150-30*math.Min(1, s/1800)+rise*s)
+	}
+	r := grouped(t, level, level, level)
+	if len(r.loads) != 3 {
+		t.Fatalf("%+v %+v, want a load of each", r.loads, r.verdicts)
+	}
+	for _, l := range r.loads {
+		if math.Abs(l.Close-123) > 0.2 || math.Abs(l.RemovedBbl-30*tanktest.PerInch) > 1 {
+			t.Errorf("%s to %.2f in, %.1f bbl removed, want 123 in and %.1f bbl", l.Tank, l.Close, l.RemovedBbl, 30*tanktest.PerInch)
+		}
+	}
+}
+
+// A tank of the group that nobody reads, or whose value stands still, gave its share too: the others' tickets say that it is missing, and
+// about how much.
+func TestTheShareOfATankThatNobodyReads(t *testing.T) {
+	const at = 4 * tanktest.Hour
+	for _, stuck := range []bool{false, true} {
+		r := newRig(t, make([]tanktest.Well, 3)...)
+		for i := range r.site.tanks {
+			r.site.tanks[i].Group = "A"
+		}
+		level := knots([2]float64{0, 198}, [2]float64{at, 200}, [2]float64{at + 1500, 166}, [2]float64{9 * tanktest.Hour, 168})
+		r.sensor = func(i int, s, _ float64) (float64, bool) {
+			if i == 2 && s > at-tanktest.Hour && s < at+4*tanktest.Hour {
+				return 199.5, stuck
+			}
+			return tanktest.Radar(i, s, level(s)), true
+		}
+		r.run(0, 7*tanktest.Hour)
+		if len(r.loads) != 2 {
+			t.Fatalf("stuck %v: %+v %+v, want two loads", stuck, r.loads, r.verdicts)
+		}
+		for _, l := range r.loads {
+			asksFor(t, l, "tank TK-3 of its group was not read meanwhile: its share, about 57 bbl")
+		}
 	}
 }

@@ -264,21 +264,21 @@ func filledFrom(b []sample, rate, noise, step float64) int {
 	return len(b)
 }
 
-// inflowResumed is the production from a fall on: what is usual, and what the rest after it shows.
+// inflowResumed is the production from a fall on: what is usual, and what the rest after it, among some samples, shows.
 // Where nothing was known before, the rest speaks for the time before as well.
-func (ts *tankState) inflowResumed(t *Tank, f fall, until float64, made production) (after float64, p production) {
+func (ts *tankState) inflowResumed(t *Tank, recent []sample, fellTo point, until float64, made production) (after float64, p production) {
 	first := resumeFirst
 	if t.Sensor == "hydrostatic" {
 		first = resumeDipped
 	}
-	per := t.Table.PerInch(f.to.v)
-	b := between(ts.levels.recent, f.to.t+first, until)
+	per := t.Table.PerInch(fellTo.v)
+	b := between(recent, fellTo.t+first, until)
 	dump := DumpBbl / per
 	if made.usual > 0 {
 		dump = math.Max(dump, made.variance/made.usual)
 	}
 	b = b[:filledFrom(b, math.Max(resumeFill/per/60, resumeTimes*made.usual), filledNoise*ts.noise.perSample(), filledDumps*dump)]
-	if len(b) < 4 || t.Group != "" {
+	if len(b) < 4 {
 		return made.usual, made
 	}
 	k := min(len(b)/4, 5)

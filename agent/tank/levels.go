@@ -187,7 +187,8 @@ func (l *levels) middles(from, to float64) iter.Seq2[float64, float64] {
 
 // known is the level at a time, of the samples or of the history.
 func (l *levels) known(at float64) (float64, bool) {
-	if v, ok := l.about(at); ok {
+	jumped := len(l.recent) > 0 && l.recent[0].flags == unlinked && at < l.recent[0].t
+	if v, ok := l.about(at); ok && !jumped {
 		return v, true
 	}
 	k := searchTime(l.history, at)
@@ -195,5 +196,8 @@ func (l *levels) known(at float64) (float64, bool) {
 		return 0, false
 	}
 	a, b := l.history[k-1], l.history[k]
+	if jumped {
+		return float64(a.v), true
+	}
 	return float64(a.v) + (at-a.t)/(b.t-a.t)*float64(b.v-a.v), true
 }

@@ -39,8 +39,8 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 	}
 	per := t.Table.PerInch((l.Open + l.Close) / 2)
 	l.GaugeBbl = t.volume(d)
-	rise, off := ts.flowedIn(t, d, math.Max(d.end, d.evened)-d.start) // a group's closing is read later
-	l.InflowBbl, l.InflowErrorBbl = rise*per+d.cameIn, 2*off*per
+	rise, off := ts.flowedIn(t, d, d.end-d.start)
+	l.InflowBbl, l.InflowErrorBbl = (rise+d.settled)*per+d.cameIn, 2*off*per
 	l.InflowUnknown = !d.inflow.known && d.inflowAfter == 0
 	l.RemovedBbl = l.GaugeBbl + l.InflowBbl
 	l.Rate = l.RemovedBbl / (math.Max(d.end-d.start, 1) / 60)
@@ -48,8 +48,8 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 	l.ErrorBbl = l.ErrorBasis.calibrated()
 	if t.Group != "" {
 		l.GroupBbl = s.groupBbl(i, d)
-		_, end := s.jointly(i, d) // one load of a group is of one production day
-		l.End = wall(end).Round(tenth)
+		_, end := s.jointly(i, d)            // one load of a group is of one production day
+		l.End = wall(end).Round(100 * tenth) // as near as two looks at it agree
 	}
 	l.TopTemperature, l.BottomTemperature = ts.aux.asOf(topAt, d.start), ts.aux.asOf(bottomAt, d.start)
 	l.Gravity, l.BSW = ts.aux.asOf(gravityAt, d.start), ts.aux.asOf(bswAt, d.start)
@@ -90,6 +90,9 @@ func (s siteTanks) gaveOver(j int, d draw) float64 {
 
 // gaveSlowly is a tank of the same group in which no draw was found, and what it lost over one.
 func (s siteTanks) gaveSlowly(i int, d draw) (name string, bbl float64) {
+	if !s.fellAlone(i, d) { // else what it gives later is no part of the draw
+		d.evened = math.Max(d.evened, d.end+s.site.tanks[i].Loads.GroupSettle.Seconds())
+	}
 	for j := range s.site.tanks {
 		o := &s.site.tanks[j]
 		if j == i || o.Group != s.site.tanks[i].Group || slices.ContainsFunc(s.drawsOf(j), func(x draw) bool { return x.end > d.start-jointLead && x.start < d.end+jointLead }) {
@@ -100,6 +103,21 @@ func (s siteTanks) gaveSlowly(i int, d draw) (name string, bbl float64) {
 		}
 	}
 	return name, bbl
+}
+
+// missingShares tells of the tanks of the same group whose share of a draw nobody saw, and about how much it is, as they stand as high as
+// this one where the equaliser is open. It is no gauge, and in no ticket.
+func (s siteTanks) missingShares(i int, d draw, removed float64) (why []string) {
+	own := &s.site.tanks[i]
+	if mates, _ := s.joined(i, d); len(mates) > 0 && s.fellAlone(i, d) {
+		return nil // the equaliser was shut
+	}
+	for j := range s.site.tanks {
+		if o := &s.site.tanks[j]; j != i && !s.separate(i, j) && s.blindOver(j, d) {
+			why = append(why, fmt.Sprintf("tank %s of its group was not read meanwhile: its share, about %.0f bbl, is not gauged", o.ID, removed*o.barrels(d.opening.level, d.closing.level)/own.volume(d)))
+		}
+	}
+	return why
 }
 
 // sharesLoad says that a draw is a group's tank's part of a load: together its tanks gave one, and this about as much as each other.

@@ -282,93 +282,41 @@ func (s siteTanks) movedInto(from, to int, d, theirs draw) bool {
 // startJointly gives a group's tank the start of the draw that pulled it down through the
 // equaliser.
 func (s siteTanks) startJointly(i int, ts *tankState, d *draw) {
-	t := &s.site.tanks[i]
-	start, _ := s.jointly(i, *d)
-	if start < d.start && start > d.start-jointLead {
-		ts.moveStart(t, d, math.Inf(-1), start)
-	}
-	if s.fellAlone(i, *d) {
-		after := line{d.end, ts.restedGauge(t, d, bounds{d.start, d.leaptAt}).orLine(line{d.end, d.closing.level, 0}, d.end, ts.noise.perSample()).level, d.inflowAfter}
-		d.end = crossing(d.endLine, after, d.end-watchBack, d.end+watchBack)
-		d.closing, d.evened = ts.restedGauge(t, d, bounds{d.start, d.leaptAt}).orLine(after, d.end, ts.noise.perSample()), d.end
-		return
-	}
-	b := between(ts.levels.recent, d.end+settleShort, math.Min(d.within.hi, d.end+evenLongest))
-	if e, ok := s.evensOut(i, ts, *d, b); ok && d.end+e.until(evenBbl/t.Table.PerInch(d.closing.level)) < d.evened {
-		d.closing = ts.evenedGauge(t, d, b, e)
-	}
-}
-
-// evensOut is how an equaliser lets a tank come to rest, as it shows beside the others of its group, joined by it: what one loses the
-// others gain, and what all of them rise is the well's.
-func (s siteTanks) evensOut(i int, ts *tankState, d draw, b []sample) (e evening, ok bool) {
-	var mates []*tankState
-	for j := range s.site.tanks {
-		if j != i && s.site.tanks[j].Group == s.site.tanks[i].Group {
-			mates = append(mates, s.st.tanks[j])
-		}
-	}
-	apart := make([]sample, 0, len(b))
-	for _, x := range b {
-		level, seen := 0.0, 0
-		for _, m := range mates {
-			if v, ok := m.levels.about(x.t); ok {
-				level, seen = level+v, seen+1
-			}
-		}
-		if seen > 0 && seen == len(mates) {
-			apart = append(apart, sample{t: x.t, v: x.v - float32(level/float64(seen))})
-		}
-	}
-	if len(apart) < stepFew || 2*len(apart) < len(b) {
-		return evening{}, false
-	}
-	d.usualInflow = 0
-	e = ts.evening(&d, apart)
-	e.first *= float64(len(mates)) / float64(len(mates)+1)
-	return e, true
-}
-
-// evenBetween keeps the closing of a group's tank that the next draw comes before the equaliser has done its work between its level then
-// and those of the others: they meet in the middle, wherever its own curve points.
-func (s siteTanks) evenBetween(i int, ts *tankState, d *draw) {
-	own, ok := ts.levels.about(d.within.hi - nodeEvery)
-	if !ok || d.evened <= d.within.hi {
-		return // also without a group, whose tanks are never evened
-	}
-	low, high, sum, n := own, own, own, 1.0
-	for j := range s.site.tanks {
-		if j == i || s.separate(i, j) {
-			continue
-		}
-		if v, ok := s.st.tanks[j].levels.about(d.within.hi - nodeEvery); ok {
-			low, high, sum, n = math.Min(low, v), math.Max(high, v), sum+v, n+1
-		}
-	}
-	if c := &d.closing; c.level < low || c.level > high {
-		c.level, c.err = sum/n, math.Hypot(ts.noise.perSample(), (high-low)/4)
+	if start, _ := s.jointly(i, *d); start < d.start && start > d.start-jointLead {
+		ts.moveStart(&s.site.tanks[i], d, math.Inf(-1), start)
 	}
 }
 
 const jointLead = 1200.0 // s by which a group's tank may follow the one that is drawn from
 
-// evenedOut is the tank of the same group into which a draw went through an equaliser that was
-// opened with neither of them being hauled.
-func (s siteTanks) evenedOut(i int, d draw) (name string, ok bool) {
+// evenedOut is the tank of the same group into which a fall went through an equaliser: what it lost the others gained. settles says that
+// it made even what a draw had left uneven before.
+func (s siteTanks) evenedOut(i int, d draw) (name string, settles bool) {
 	own := &s.site.tanks[i]
-	if own.Group == "" {
-		return "", false
-	}
+	gained, most := 0.0, 0.0
 	for j := range s.site.tanks {
 		o, other := &s.site.tanks[j], s.st.tanks[j]
-		if j == i || o.Group != own.Group || other.lastDrawBefore(o, s.site.speed, d.end, s.st.now*s.site.speed) > d.start-jointLead {
+		was, before := other.levels.known(d.start)
+		is, behind := other.levels.known(d.end) // raw: it may rise faster than oil is believed to come
+		if j == i || s.separate(i, j) || !before || !behind {
 			continue
 		}
-		if rose, ok := other.riseKnown(o, d.start-30, d.end+150, 2*levelFar); ok && rose >= explainedShare*own.volume(d) {
-			return o.ID, true
+		rose := o.barrels(is, was)
+		if gained += rose; rose > most {
+			name, most = o.ID, rose
+			settles = other.lastDrawBefore(o, s.site.speed, d.end, s.st.now*s.site.speed) > d.start-evenLongest
 		}
 	}
-	return "", false
+	if gained < explainedShare*own.volume(d) {
+		return "", false
+	}
+	return name, settles
+}
+
+// settles says that a fall only makes even, through an equaliser, what a draw from another tank had left uneven.
+func (s siteTanks) settles(i int, d draw) bool {
+	_, settles := s.evenedOut(i, d)
+	return settles
 }
 
 // fellAlone says that no other tank of the group fell while this one was drawn from: the equaliser

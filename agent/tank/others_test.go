@@ -143,7 +143,7 @@ func TestEqualiserOpenedAfterALoadSellsNothing(t *testing.T) {
 	if len(r.loads) != 1 || r.loads[0].Tank != "TK-1" {
 		t.Errorf("%+v", r.loads)
 	}
-	r.only("transfer")
+	r.only()
 }
 
 // What comes back more slowly than it left is another pump's oil: a load, which a person should look at.

@@ -220,7 +220,7 @@ func (ts *tankState) regained(t *Tank, d draw, now float64) returned {
 	if d.samples == 0 {
 		from = math.Max(from, d.end+d.closing.away) // what was read before its closing is no return
 	}
-	all := nodes(between(ts.levels.recent, from, now), nodeEvery)
+	all := nodes(between(d.rest(&ts.levels), from, now), nodeEvery)
 	for _, n := range all {
 		if n.t > d.end+t.Loads.Confirm.Seconds() && n.v < d.closing.level+r.inches {
 			break
