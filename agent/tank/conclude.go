@@ -159,7 +159,7 @@ func (s siteTanks) closeJointly(i int, ts *tankState, d *draw) {
 		}
 		made.usual = math.Max(0, all-rising)
 	case e.first != 0:
-		quiet := math.Min(e.until(evenBbl/per), 2*evenSlow)
+		quiet := math.Max(t.Loads.GroupSettle.Seconds(), math.Min(e.until(evenBbl/per), evenLongest/2))
 		off := s.lastApart(ts, *d, mates, share, per, d.end+quiet)
 		for k := range sum {
 			behind[first+k].v = float32(off + share*float64(sum[k].v))
