@@ -129,19 +129,22 @@ func (s siteTanks) closeJointly(i int, ts *tankState, d *draw) {
 		}
 		sum, apart = append(sum, sample{t: x.t, v: x.v + float32(in)}), append(apart, sample{t: x.t, v: x.v - float32(in*share/(1-share))})
 	}
-	alone := s.fellAlone(i, *d)
-	if n := fallsOn(sum, d.end+joinWithin, partBbl/per+2*restSigmas*neighbourScatter(sum)); n < len(sum) && !alone {
-		if sum[n].t < d.end+pauseSure {
-			return // what falls on is not joined to it
+	alone, stopped := s.fellAlone(i, *d), d.end
+	least := partBbl/per + 2*restSigmas*neighbourScatter(sum)
+	if n := fallsOn(sum, d.end+joinWithin, least); n < len(sum) && !alone {
+		if sum[n].t >= d.end+pauseSure {
+			hi, sum, apart = sum[n].t, sum[:n], apart[:n]
+		} else { // the pump took on what came through the equaliser
+			n = restsFrom(sum, n, least)
+			first, stopped, sum, apart = first+n, sum[n].t, sum[n:], apart[n:]
 		}
-		hi, sum, apart = sum[n].t, sum[:n], apart[:n]
 	}
 	if len(sum) < stepFew {
 		return
 	}
 	behind = behind[:first+len(sum)]
 	r := ts.resting(t, *d)
-	r.at = d.end
+	r.at = stopped
 	made, all, stood := d.inflow, d.inflow.usual, 0.0 // all: what the wells make, in inches of this tank
 	for _, j := range mates {
 		o := &s.site.tanks[j]
@@ -158,23 +161,25 @@ func (s siteTanks) closeJointly(i int, ts *tankState, d *draw) {
 			behind[first+k].v = sum[k].v - float32(stood+rising*(sum[k].t-d.end))
 		}
 		made.usual = math.Max(0, all-rising)
-	case e.first != 0:
+	case e.first != 0 || stopped > d.end:
 		quiet := math.Max(t.Loads.GroupSettle.Seconds(), math.Min(e.until(evenBbl/per), evenLongest/2))
-		off := s.lastApart(ts, *d, mates, share, per, d.end+quiet)
+		off := s.lastApart(ts, *d, mates, share, per, stopped+quiet)
 		for k := range sum {
 			behind[first+k].v = float32(off + share*float64(sum[k].v))
 		}
-		d.evened = math.Min(d.end+quiet, math.Max(d.end, hi-gaugeAfter))
+		d.evened = math.Min(stopped+quiet, math.Max(stopped, hi-gaugeAfter))
 	}
 	d.behind = behind
 	d.inflowAfter, d.inflow = ts.inflowResumed(t, behind, point{d.end, d.closing.level}, hi, made)
 	d.closing = ts.restedGauge(t, d, behind, bounds{d.start, hi}).orLine(line{d.end, d.closing.level, d.inflowAfter}, d.end, ts.noise.perSample())
 	if d.evened > d.end {
-		even, stopped := *d, d.closing.level
+		even, knee := *d, d.closing.level
 		even.end = d.evened
-		d.closing = ts.restedGauge(t, &even, behind, bounds{d.start, hi}).orLine(line{d.end, stopped, d.inflowAfter}, d.evened, ts.noise.perSample())
-		d.settled = d.closing.level - stopped
-		d.closing.err = math.Hypot(d.closing.err, e.off(d.evened-d.end)/2) // it still moves
+		d.closing = ts.restedGauge(t, &even, behind, bounds{d.start, hi}).orLine(line{d.end, knee, d.inflowAfter}, d.evened, ts.noise.perSample())
+		if d.settled = d.closing.level - knee; stopped > d.end {
+			d.settled = d.inflowAfter * (d.evened - d.end)
+		}
+		d.closing.err = math.Hypot(d.closing.err, e.off(d.evened-stopped)/2) // it still moves
 	}
 }
 
@@ -189,6 +194,15 @@ func fallsOn(b []sample, from, least float64) int {
 		}
 	}
 	return len(b)
+}
+
+// restsFrom is the index of the first of some samples, from one on, behind which they fall by no more than so much.
+func restsFrom(b []sample, from int, least float64) int {
+	k, low := len(b)-1, b[len(b)-1].v
+	for ; k > from && float64(b[k-1].v-min(low, b[k-1].v)) < least; k-- {
+		low = min(low, b[k-1].v)
+	}
+	return k
 }
 
 // lastApart is how far a group's tank lies from its share of what all of them hold, when the equaliser has done its work, or, where the next
