@@ -45,6 +45,9 @@ func (ts *tankState) riseKnown(t *Tank, from, to, silence float64) (bbl float64,
 	return vb - va - made.usual*(to-from)*t.Table.PerInch(a), true
 }
 
+// readFar are the seconds between readings across which a level is compared, of those that were thinned with age too.
+func (ts *tankState) readFar() float64 { return math.Max(4*ts.interval.usual, 2*coarseEvery) }
+
 // roseBefore is how fast a level rose in the time before another, at most so long, inches a second: all that is known of the inflow of
 // a store's first minutes.
 func (l *levels) roseBefore(at, long float64) float64 {
@@ -87,7 +90,7 @@ func (s siteTanks) othersRose(i int, from, to float64) (name string, bbl float64
 func (s siteTanks) othersRoseOver(i int, d draw) (name string, bbl float64) {
 	from, to := d.start-30, d.end+150
 	return s.othersRoseBy(i, func(ts *tankState, t *Tank) float64 {
-		if rose, ok := ts.riseKnown(t, from, to, 4*ts.interval.usual); ok {
+		if rose, ok := ts.riseKnown(t, from, to, ts.readFar()); ok {
 			return rose
 		}
 		return ts.rise(t, from-d.opening.away, to+d.closing.away)
@@ -96,25 +99,62 @@ func (s siteTanks) othersRoseOver(i int, d draw) (name string, bbl float64) {
 
 // partlyMoved is what speaks for a part of a draw having gone to another tank, or all of it where nobody saw that one meanwhile: a tank
 // that rose faster than a well fills it while no other fell, or that is fuller by as much behind the time in which it was not read.
-func (s siteTanks) partlyMoved(i int, d draw, removed float64) string {
+func (s siteTanks) partlyMoved(i int, d draw, removed float64) (why string, bbl float64) {
 	from, to := d.start-30, d.end+150
 	if len(s.fallingTanks(i, from, to)) > 1 {
-		return ""
+		return "", 0
 	}
 	for j := range s.site.tanks {
 		o, other := &s.site.tanks[j], s.st.tanks[j]
 		if !s.separate(i, j) {
 			continue
 		}
-		rose, seen := other.riseKnown(o, from, to, 4*other.interval.usual)
+		rose, seen := other.riseKnown(o, from, to, other.readFar())
 		if seen && rose >= math.Max(wrongBbl(removed), partMoved*removed) && other.filledFast(o, from, to) {
-			return fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, faster than a well fills it: some of this moved there", o.ID, rose)
+			return fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, faster than a well fills it: some of this moved there", o.ID, rose), rose
 		}
 		if rose := other.roseUnseen(o, from, to); !seen && rose >= explainedShare*removed && rose <= removed/explainedShare {
-			return fmt.Sprintf("tank %s was not read meanwhile and held %.1f bbl more behind it: a transfer, and maybe no load", o.ID, rose)
+			return fmt.Sprintf("tank %s was not read meanwhile and held %.1f bbl more behind it: a transfer, and maybe no load", o.ID, rose), 0
 		}
 	}
-	return ""
+	return "", 0
+}
+
+// roseIn is the time within which a level rose as it did beyond a rate between two times: as straight as from a tenth of it to nine tenths.
+func (l *levels) roseIn(from, to, rate float64) bounds {
+	b := between(l.recent, from, to)
+	beyond := func(k int) float64 { return median3(b[k-1:k+2]) - rate*(b[k].t-from) }
+	if len(b) < stepFew {
+		return bounds{from, to}
+	}
+	last := len(b) - 2
+	low, all, k := beyond(1), beyond(last)-beyond(1), 1
+	for k < last && beyond(k) < low+all/10 {
+		k++
+	}
+	first := b[k].t
+	for k < last && beyond(k) < low+0.9*all {
+		k++
+	}
+	edge := (b[k].t - first) / 8
+	return bounds{first - edge, b[k].t + edge}
+}
+
+// fellShort is a tank that was moved into this one until it fell, and the barrels of that which did not arrive in any.
+func (s siteTanks) fellShort(i int, d draw) (name string, bbl float64) {
+	t, ts := &s.site.tanks[i], s.st.tanks[i]
+	for k := range s.site.tanks {
+		for _, x := range s.drawsOf(k) {
+			if !s.separate(i, k) || math.Abs(x.end-d.start) > joinWithin || !ts.filledFast(t, x.start, d.start) {
+				continue
+			}
+			left, rose := -s.st.tanks[k].rise(&s.site.tanks[k], x.start, x.end), ts.rise(t, x.start, d.start)
+			if _, came := s.othersRose(k, x.start, math.Min(x.end, d.start)); rose >= partMoved*left && came < arrivesShare*left {
+				return s.site.tanks[k].ID, left - came
+			}
+		}
+	}
+	return "", 0
 }
 
 // filledFast says that between two times a tank rose for some minutes faster than wells fill it, as it did not do by itself in the hours

@@ -115,3 +115,28 @@ func TestInflowThatNobodyKnowsYetIsNoTransfer(t *testing.T) {
 		t.Errorf("loads %+v, events %+v", r.loads, r.events)
 	}
 }
+
+// A truck loads, and right behind or before it the rest of the tank is moved next door: the levels of the two tell where one ends and the
+// other begins. The ticket has the truck's, asks, and what moved is a transfer.
+func TestALoadAndATransferBehindEachOtherAreTwo(t *testing.T) {
+	for _, c := range []struct {
+		load, moved float64 // bbl a minute
+		first       bool    // the load is
+		pause, bbl  float64 // that moved
+	}{{5.7, 2.9, true, 40, 60}, {5.7, 2.9, true, 0, 60}, {4, 7, true, 60, 60}, {5.4, 5.3, false, 180, 60}, {3, 6, false, 0, 60}, {3, 1.6, false, 60, 170}} {
+		load, moved := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 125, Rate: c.load}, tanktest.Move{From: 4 * tanktest.Hour, Bbl: c.bbl, Rate: c.moved}
+		if c.first {
+			moved.From = load.End() + c.pause
+		} else {
+			load.From = moved.End() + c.pause
+		}
+		w := tanktest.Well{Level0: 200, Moves: []tanktest.Move{load, moved}}
+		r := newRig(t, w, tanktest.Well{Level0: 60, Inflow: 100, Moves: []tanktest.Move{{From: moved.From + 5, Bbl: -c.bbl, Rate: c.moved}}})
+		r.run(0, 8*tanktest.Hour)
+		r.matches(0.5, 30, labelOf(w, load, load))
+		r.only("transfer")
+		if len(r.loads) == 1 && (!said(r.loads[0], "TK-2 rose") || math.Abs(r.loads[0].GaugeBbl-125) > r.loads[0].ErrorBbl || math.Abs(r.events[0].Bbl-c.bbl) > 1) {
+			t.Errorf("%+v: %+v, %+v", c, r.loads[0], r.events)
+		}
+	}
+}
