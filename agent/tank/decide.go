@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gauger/agent/eventrules"
+	"gauger/agent/tank/stats"
 )
 
 const (
@@ -17,6 +18,7 @@ const (
 func (u *update) decide(i int, ts *tankState, d draw, now float64) {
 	t := &u.site.tanks[i]
 	u.evenBetween(i, ts, &d)
+	u.carriedLess(i, ts, &d)
 	bbl := t.volume(d)
 	removed := t.removedBbl(d)
 	minutes := math.Max(d.end-d.start, 1) / 60
@@ -40,6 +42,25 @@ func (u *update) decide(i int, ts *tankState, d draw, now float64) {
 	default:
 		u.oilDraw(i, ts, d, removed, now)
 	}
+}
+
+// carriedLess takes back from the gauges of a draw that nobody saw what the inflow carried them while other tanks took it in: a well that
+// was turned to them in the silence filled this one no further.
+func (u *update) carriedLess(i int, ts *tankState, d *draw) {
+	t, b := &u.site.tanks[i], ts.levels.recent
+	before, behind := searchTime(b, d.start)-1, searchTime(b, d.end)
+	if d.samples > 0 || t.Group != "" || before < 0 || behind == len(b) {
+		return
+	}
+	less := func(g *gauge, from, to, made float64) {
+		fed, unsure := u.fedElsewhere(i, from, to)
+		if per := t.Table.PerInch(g.level); made != 0 && fed > math.Max(fedSure*unsure, wrongBbl(math.Abs(made)*per)) {
+			by := stats.Clamp(made, -fed/per, fed/per)
+			g.level, g.carried = g.level-by, g.carried*(1-by/made)
+		}
+	}
+	less(&d.opening, b[before].t, d.start, math.Max(0, d.opening.level-float64(b[before].v)))
+	less(&d.closing, d.end, b[behind].t, math.Min(0, d.closing.level-float64(b[behind].v)))
 }
 
 // smallDraw counts a draw below the least load, and whether its oil came back.

@@ -90,7 +90,8 @@ func (s siteTanks) othersRose(i int, from, to float64) (name string, bbl float64
 func (s siteTanks) othersRoseOver(i int, d draw) (name string, bbl float64) {
 	from, to := d.start-30, d.end+150
 	return s.othersRoseBy(i, func(ts *tankState, t *Tank) float64 {
-		if rose, ok := ts.riseKnown(t, from, to, ts.readFar()); ok {
+		burst := d.samples == 0 && ts.filledFast(t, from-d.opening.away, to+d.closing.away) // when nobody saw it fall it may have gone there
+		if rose, ok := ts.riseKnown(t, from, to, ts.readFar()); ok && !burst {
 			return rose
 		}
 		return ts.rise(t, from-d.opening.away, to+d.closing.away)
