@@ -64,6 +64,7 @@ func (u *update) reportGap(i int, ts *tankState, now, x float64, shown heldValue
 	}
 	u.addEvent(ts, i, eventrules.Gap, ts.last.t, now, fmt.Sprintf("no reading to believe for %s%s, level %.2f in before, %.2f in after", spanText(now-ts.last.t), showed, ts.last.v, x))
 	u.reportMissed(i, ts, ts.last, point{now, x})
+	u.correctMoved(i, ts, ts.last, point{now, x})
 }
 
 // reportMissed tells of a load that a silence hid, and the well's oil after it: the level is lower behind it than the well made it

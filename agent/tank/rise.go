@@ -11,8 +11,9 @@ const (
 	alikeRise = 0.7 // share of a rate that another is alike
 	partMoved = 0.1 // share of a draw that shows in another tank, from which on it moved there
 
-	burstSeconds = 300.0 // s, of three readings at least, in which a rise shows how fast a tank is filled
-	burstTimes   = 1.5   // times what it rose in as long before
+	burstSeconds = 300.0  // s, of three readings at least, in which a rise shows how fast a tank is filled
+	lagMost      = 1800.0 // s by which a gateway tells of a level late
+	burstTimes   = 1.5    // times what it rose in as long before
 )
 
 // rise is the volume in barrels that a tank gained between two times beyond its inflow;
@@ -158,6 +159,31 @@ func (s siteTanks) fellShort(i int, d draw) (name string, bbl float64) {
 	return "", 0
 }
 
+// roseAnotherTime is a tank that rose by a draw's barrels in as long a time, minutes before it or after it, and none other fell then: its
+// readings are late, or early.
+func (s siteTanks) roseAnotherTime(i int, d draw, removed float64) (name string, by float64) {
+	for j := range s.site.tanks {
+		o, other := &s.site.tanks[j], s.st.tanks[j]
+		from, to := d.start-lagMost, math.Min(d.end+lagMost, other.last.t)
+		for _, x := range s.drawsOf(j) {
+			if x.start < d.start {
+				from = math.Max(from, x.end+nodeEvery)
+			} else {
+				to = math.Min(to, x.start-nodeEvery)
+			}
+		}
+		rose, seen := other.riseKnown(o, from, to, other.readFar())
+		if !seen || !s.separate(i, j) || rose < arrivesShare*removed || removed < arrivesShare*rose {
+			continue
+		}
+		span, long := other.levels.roseIn(from, to, other.inflow(o, from).usual), d.end-d.start
+		if removed >= fillSlow/60*long && math.Abs(span.hi-span.lo-long) < math.Max(singleReading+2*other.interval.usual, (1-arrivesShare)*long) && len(s.fallingTanks(i, span.lo, span.hi)) == 1 {
+			return o.ID, span.lo - d.start
+		}
+	}
+	return "", 0
+}
+
 // filledFast says that between two times a tank rose for some minutes faster than wells fill it, as it did not do by itself in the hours
 // before.
 func (ts *tankState) filledFast(t *Tank, from, to float64) bool {
@@ -184,7 +210,7 @@ func (s siteTanks) unread(i int, d draw) (names []string) {
 		if !s.separate(i, j) {
 			continue
 		}
-		if _, seen := other.riseKnown(o, d.start-30, d.end+150, 2*math.Max(levelFar, other.interval.gapMin(o, s.site.speed))); !seen {
+		if _, seen := other.riseKnown(o, d.start-30, d.end+150, 2*math.Max(levelFar, other.interval.gapMin(o, s.site.speed))); !seen || other.faults.stuckReported {
 			names = append(names, o.ID)
 		}
 	}

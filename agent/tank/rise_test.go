@@ -212,3 +212,26 @@ func TestAnOpeningIsNotCarriedByAWellThatFillsAnother(t *testing.T) {
 		t.Errorf("%+v, %+v", r.loads, r.events)
 	}
 }
+
+// The readings of one tank come a quarter of an hour late: it rises as much as the other fell and as long, but not then, and the ticket asks, as
+// often as that happens.
+func TestATransferThatIsReadLate(t *testing.T) {
+	for _, by := range []float64{900, -900} {
+		moves, back := []tanktest.Move{}, []tanktest.Move{}
+		for k := range 3 {
+			at := float64(4+2*k) * tanktest.Hour
+			moves = append(moves, tanktest.Move{From: at, Bbl: 40, Rate: 5})
+			back = append(back, tanktest.Move{From: at + by, Bbl: -40, Rate: 5})
+		}
+		r := newRig(t, tanktest.Well{Level0: 200, Moves: moves}, tanktest.Well{Level0: 60, Inflow: 100, Moves: back})
+		r.run(0, 11*tanktest.Hour)
+		if len(r.loads) != 3 {
+			t.Fatalf("%+v, %+v", r.loads, r.events)
+		}
+		for _, l := range r.loads {
+			if !said(l, "TK-2 rose by as much") {
+				t.Errorf("%g s late: %+v", by, l)
+			}
+		}
+	}
+}
