@@ -114,3 +114,16 @@ func TestAWellThatWasTurnedAwayFillsTheOtherTank(t *testing.T) {
 		}
 	}
 }
+
+// A full tank, from which the well was turned to the next a quarter of an hour before a truck came, takes in nothing: the other one's rise is no
+// news, and none of the oil is reckoned as here until then.
+func TestAWellThatWasTurnedFromAFullTankIsNotInIt(t *testing.T) {
+	load := tanktest.Move{From: 8 * tanktest.Hour, Bbl: 150, Rate: 5}
+	turned := load.From - 900
+	own := tanktest.Well{Level0: 90, Moves: []tanktest.Move{{From: 0, Bbl: -turned / 120, Rate: 0.5}, load}}
+	r := newRig(t, own, tanktest.Well{Level0: 60, Moves: []tanktest.Move{{From: turned, Bbl: -200, Rate: 0.5}}})
+	r.run(0, 11*tanktest.Hour)
+	if len(r.loads) != 1 || r.loads[0].InflowBbl > 0.5 {
+		t.Errorf("%+v", r.loads)
+	}
+}

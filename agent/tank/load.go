@@ -21,6 +21,7 @@ const (
 	moreThanOne    = 1.2                              // times truck_max, above which a load at a pump's rate may be two
 	confidenceMost = 0.99                             // no observation is surer
 	fedSure        = 3.0                              // standard errors of what other tanks took in, below which it may be their own
+	fedBefore      = 1800.                            // s before it that show whether another tank is filled
 	restShort      = 300.                             // s of readings after an end, of which less may have been slosh
 )
 
@@ -73,12 +74,15 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	fed, unsure := s.fedElsewhere(i, d.start, d.end)
 	least := math.Max(fedSure*unsure, wrongBbl(t.volume(d)))
 	made := func(rate float64) float64 { return rate * (d.end - d.start) * t.Table.PerInch(d.opening.level) }
-	most, before := made(math.Max(d.usualInflow, math.Max(d.inflowBefore, d.inflowAfter))), made(d.inflowBefore)
+	until := math.Min(d.inflowBefore, s.st.tanks[i].levels.roseBefore(d.start-nodeEvery, fedBefore/2))
+	usual, most, before := made(d.usualInflow), made(math.Max(until, d.inflowAfter)), made(until)
 	switch {
 	case t.Group != "" || !d.inflow.known:
 		return own, err
 	case fed > least && fed <= most/explainedShare:
 		own = math.Max(0, most-fed)
+	case fed > least && fed <= usual/explainedShare: // a full one, which the well may have filled until then
+		return own, math.Max(err, usual-fed)
 	case own-before > least:
 		lost, _ := s.fedElsewhere(i, d.end+resumeFirst, 2*d.end+resumeFirst-d.start)
 		if lost > -explainedShare*(own-before) {
@@ -103,7 +107,8 @@ func (s siteTanks) fedElsewhere(i int, from, to float64) (bbl, err float64) {
 		made := other.inflow(o, from)
 		variance := stats.Square(made.err*(to-from)) + made.straysOver(to-from) + 2*stats.Square(other.noise.perSample())
 		per := o.Table.PerInch(other.last.v)
-		bbl, err = bbl+rose+(made.usual-made.last)*(to-from)*per, math.Hypot(err, math.Sqrt(variance)*per) // a full one that goes on rising is fed
+		was := max(made.last, other.levels.roseBefore(from, fedBefore), other.levels.roseBefore(from, fedBefore/2)) // a full one that goes on rising is fed
+		bbl, err = bbl+rose+(made.usual-was)*(to-from)*per, math.Hypot(err, math.Sqrt(variance)*per)
 	}
 	return bbl, err
 }
