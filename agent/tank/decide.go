@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gauger/agent/eventrules"
+	"gauger/agent/tank/stats"
 )
 
 const (
@@ -16,6 +17,7 @@ const (
 // decide says what a finished draw was.
 func (u *update) decide(i int, ts *tankState, d draw, now float64) {
 	t := &u.site.tanks[i]
+	u.carriedLess(i, ts, &d)
 	bbl := t.volume(d)
 	removed := t.removedBbl(d)
 	minutes := math.Max(d.end-d.start, 1) / 60
@@ -44,6 +46,25 @@ func (u *update) decide(i int, ts *tankState, d draw, now float64) {
 	}
 }
 
+// carriedLess takes back from the gauges of a draw that nobody saw what the inflow carried them while other tanks took it in: a well that
+// was turned to them in the silence filled this one no further.
+func (u *update) carriedLess(i int, ts *tankState, d *draw) {
+	t, b := &u.site.tanks[i], ts.levels.recent
+	before, behind := searchTime(b, d.start)-1, searchTime(b, d.end)
+	if d.samples > 0 || t.Group != "" || before < 0 || behind == len(b) {
+		return
+	}
+	less := func(g *gauge, from, to, made float64) {
+		fed, unsure := u.fedElsewhere(i, from, to)
+		if per := t.Table.PerInch(g.level); made != 0 && fed > math.Max(fedSure*unsure, wrongBbl(math.Abs(made)*per)) {
+			by := stats.Clamp(made, -fed/per, fed/per)
+			g.level, g.carried = g.level-by, g.carried*(1-by/made)
+		}
+	}
+	less(&d.opening, b[before].t, d.start, math.Max(0, d.opening.level-float64(b[before].v)))
+	less(&d.closing, d.end, b[behind].t, math.Min(0, d.closing.level-float64(b[behind].v)))
+}
+
 // smallDraw counts a draw below the least load, and whether its oil came back.
 func (u *update) smallDraw(i int, ts *tankState, d draw, removed, now float64) {
 	t := &u.site.tanks[i]
@@ -67,6 +88,10 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 		return
 	}
 	name, rose := u.othersRoseOver(i, d)
+	if rose < arrivesShare*removed && u.parted(i, ts, &d) {
+		removed = u.site.tanks[i].removedBbl(d)
+		name, rose = u.othersRoseOver(i, d)
+	}
 	if rose >= explainedShare*removed && !u.explainsRise(i, d, removed) {
 		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, and more than one tank fell", name, rose))
 		rose = 0
@@ -107,6 +132,83 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 	u.oilLoad(i, ts, d, removed, now)
 }
 
+// parted takes out of a draw what went to another tank before a truck loaded, or behind it: that one rose meanwhile by what this one
+// fell, and rested while the truck loaded, and outside of the draw.
+func (u *update) parted(i int, ts *tankState, d *draw) bool {
+	t := &u.site.tanks[i]
+	from, to := d.start-joinWithin, d.end+150
+	if t.Group != "" || d.samples == 0 || len(u.fallingTanks(i, from, to)) > 1 {
+		return false
+	}
+	for j := range u.site.tanks {
+		o, other := &u.site.tanks[j], u.st.tanks[j]
+		rose, seen := other.riseKnown(o, from, to, other.readFar())
+		if !seen || !u.separate(i, j) || rose < math.Max(partBbl, wrongBbl(t.volume(*d))) {
+			continue
+		}
+		cut, said := other.levels.roseIn(from, to, other.inflow(o, from).usual), "before"
+		if cut.hi >= d.end-movedLeast {
+			cut.hi, said = cut.lo, "behind"
+		}
+		load, moved, ok := cutAt(ts, t, *d, cut.hi, said == "before", rose)
+		went, beside := t.removedBbl(moved), other.rise(o, from-burstSeconds, from)+other.rise(o, to, to+burstSeconds)
+		if !ok || beside > partMoved*rose || rose < arrivesShare*went || went < arrivesShare*rose || t.removedBbl(load) < t.Loads.MinLoad {
+			continue
+		}
+		u.addEvent(ts, i, eventrules.Transfer, moved.start, moved.end, fmt.Sprintf("%.1f bbl moved to tank %s, %.2f to %.2f in, %s a load", went, o.ID, moved.opening.level, moved.closing.level, said))
+		u.eventVolume(went, o.ID)
+		load.parts, load.pause, load.early = 1, 0, 0
+		load.doubts = append(load.doubts, fmt.Sprintf("tank %s rose by %.1f bbl %s it: they moved there and are not in it", o.ID, rose, said))
+		*d = load
+		return true
+	}
+	return false
+}
+
+// cutAt cuts a draw in two, of which one moved and the other tank shows how much: more exactly than the level between two readings.
+func cutAt(ts *tankState, t *Tank, d draw, at float64, first bool, rose float64) (load, moved draw, ok bool) {
+	level, ok := ts.levels.about(at)
+	if !ok || at < d.start+movedLeast || at > d.end-movedLeast {
+		return d, d, false
+	}
+	load, moved = d, d
+	cut := func(level, err float64) {
+		g := gauge{level: level, err: err, samples: 1}
+		if first {
+			moved.end, moved.closing, load.start, load.opening, load.within.lo = at, g, at, g, at
+			return
+		}
+		moved.start, moved.opening, load.end, load.oilTo, load.closing, load.within.hi, load.next = at, g, at, at, g, at, at
+		load.endLine = line{at, level, -load.slope()}
+	}
+	per, err := t.Table.PerInch(level), math.Hypot(ts.noise.perSample(), d.slope()*ts.interval.usual/2)
+	cut(level, err)
+	if off := (rose - t.removedBbl(moved)) / per; math.Abs(off) < 2*err+wrongBbl(rose)/per {
+		if first {
+			off = -off
+		}
+		cut(level+off, wrongBbl(rose)/2/per)
+	}
+	return withoutStop(ts, load, at), moved, true
+}
+
+// withoutStop is a draw without the rest between it and a time at its beginning or end.
+func withoutStop(ts *tankState, d draw, at float64) draw {
+	b, edge := between(ts.levels.recent, d.start, d.end), math.Max(stopBit, backNoise*ts.noise.perSample())
+	for k := range b {
+		switch x := b[len(b)-1-k]; {
+		case at == d.start && float64(b[k].v) < d.opening.level-edge:
+			d.start = math.Max(at, b[k].t-(d.opening.level-float64(b[k].v))/d.slope())
+			return d
+		case at == d.end && float64(x.v) > d.closing.level+edge:
+			d.end = math.Min(at, x.t+(float64(x.v)-d.closing.level)/d.slope())
+			d.oilTo = d.end
+			return d
+		}
+	}
+	return d
+}
+
 // oilLoad tells of a draw that a truck or a pipeline took, and of what speaks against it.
 func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	switch t := &u.site.tanks[i]; {
@@ -119,12 +221,19 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	case t.Valve:
 		ts.startAndEndByValve(t, &d)
 	}
-	if moved := u.partlyMoved(i, d, removed); moved != "" {
-		d.doubts = append(d.doubts, moved)
+	if why, moved := u.partlyMoved(i, d, removed); why != "" {
+		d.doubts = append(d.doubts, why)
+		d.closing.err = math.Hypot(d.closing.err, moved/2/u.site.tanks[i].Table.PerInch(d.closing.level))
 	}
 	if from, came := u.cameFrom(i, d); came > wrongBbl(removed) {
 		d.cameIn = came
 		d.doubts = append(d.doubts, fmt.Sprintf("tank %s was moved into it meanwhile: %.1f bbl came in and are not in its gauges", from, came))
+	}
+	if name, by := u.roseAnotherTime(i, d, removed); name != "" {
+		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose by as much in as long a time, %.0f min off: a transfer, if its readings are so late or early", name, by/60))
+	}
+	if from, short := u.fellShort(i, d); short > wrongBbl(removed) {
+		d.doubts = append(d.doubts, fmt.Sprintf("tank %s was moved into it until it fell, and %.1f bbl of that did not arrive: the truck may have loaded meanwhile", from, short))
 	}
 	if into := u.wentTo(i, d); into != "" {
 		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose as it fell, before a truck loaded there or after: a transfer, and maybe no load", into))

@@ -80,9 +80,10 @@
 // fall, and what leaves less of it is believed.
 //
 // Where more tanks fell than a rise adds up to, the draws that it follows are transfers and the others tickets, for review where
-// nobody can tell; a level behind a gap proves none. A neighbour that rose by a part of a draw, or that nobody read, is said. What the
-// tanks of a group gave together makes a load of each of them, as long as they fall together: an equaliser that was shut for the load
-// joins nothing, and what it evens out afterwards is no draw. Their closings are read off what they hold together.
+// nobody can tell; a level behind a gap proves none. A neighbour that rose by a part of a draw, or that nobody read, is said; where it began
+// or ceased to rise a load ends or begins, and what it takes in beyond its usual does not flow in here. What the tanks of a group gave
+// together makes a load of each of them, as long as they fall together: an equaliser that was shut for the load joins nothing, and what it
+// evens out afterwards is no draw. Their closings are read off what they hold together.
 //
 // The detector is one algorithm and stays one room: it is exempt from the number of files that a room may have.
 package tank

@@ -87,3 +87,43 @@ func TestTheInflowOfALoadHasItsError(t *testing.T) {
 		}
 	}
 }
+
+// A well that is turned to the next tank while a truck loads fills that one, and none of its oil leaves with the truck: nor of one that filled the
+// next tank until the truck was gone, but for what came before or after it was turned. Another well's is no evidence.
+func TestAWellThatWasTurnedAwayFillsTheOtherTank(t *testing.T) {
+	const rate = 0.5 // bbl a minute
+	load := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 150, Rate: 5}
+	fill := func(from, to float64) tanktest.Move {
+		return tanktest.Move{From: from, Bbl: (from - to) / 60 * rate, Rate: rate}
+	}
+	end, half, last := load.End(), (load.From+load.End())/2, 9*tanktest.Hour
+	for name, c := range map[string]struct {
+		own, other []tanktest.Move
+		inflow     float64
+	}{
+		"away for the load":      {[]tanktest.Move{fill(0, load.From), fill(end, last)}, []tanktest.Move{fill(load.From, end)}, 0},
+		"away from its half on":  {[]tanktest.Move{fill(0, half)}, []tanktest.Move{fill(half, last)}, 7.5},
+		"here when it was over":  {[]tanktest.Move{fill(end, last)}, []tanktest.Move{fill(0, end)}, 0},
+		"here from its half on":  {[]tanktest.Move{fill(half, last)}, []tanktest.Move{fill(0, half)}, 7.5},
+		"here, and another well": {[]tanktest.Move{fill(0, last)}, []tanktest.Move{fill(0, last)}, 15},
+	} {
+		r := newRig(t, tanktest.Well{Level0: 130, Moves: append(c.own, load)}, tanktest.Well{Level0: 60, Moves: c.other})
+		r.run(0, 7*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].InflowBbl-c.inflow) > math.Max(0.7, r.loads[0].InflowErrorBbl) || r.loads[0].InflowErrorBbl > 6 {
+			t.Errorf("%s: %+v, want an inflow of %.1f bbl", name, r.loads, c.inflow)
+		}
+	}
+}
+
+// A full tank, from which the well was turned to the next a quarter of an hour before a truck came, takes in nothing: the other one's rise is no
+// news, and none of the oil is reckoned as here until then.
+func TestAWellThatWasTurnedFromAFullTankIsNotInIt(t *testing.T) {
+	load := tanktest.Move{From: 8 * tanktest.Hour, Bbl: 150, Rate: 5}
+	turned := load.From - 900
+	own := tanktest.Well{Level0: 90, Moves: []tanktest.Move{{From: 0, Bbl: -turned / 120, Rate: 0.5}, load}}
+	r := newRig(t, own, tanktest.Well{Level0: 60, Moves: []tanktest.Move{{From: turned, Bbl: -200, Rate: 0.5}}})
+	r.run(0, 11*tanktest.Hour)
+	if len(r.loads) != 1 || r.loads[0].InflowBbl > 0.5 {
+		t.Errorf("%+v", r.loads)
+	}
+}

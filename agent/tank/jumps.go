@@ -261,6 +261,8 @@ func (u *update) unfreeze(i int, ts *tankState, to point) {
 	since := ts.heldSince
 	u.addEvent(ts, i, eventrules.Stuck, since, to.t, fmt.Sprintf("value stood at %.2f in for %s, then came to %.2f in", ts.last.v, spanText(to.t-since), to.v))
 	u.correctFrozen(i, ts, since, to)
+	u.reportMissed(i, ts, point{since, ts.last.v}, to)
+	u.correctMoved(i, ts, point{since, ts.last.v}, to)
 	k := min(searchTime(ts.levels.recent, since)+1, len(ts.levels.recent))
 	ts.levels.recent = append(make([]sample, 0, recentMost), ts.levels.recent[:k]...)
 	ts.faults.unfrozeAt, ts.noise.sigma = to.t, ts.noise.sigmaAtChange

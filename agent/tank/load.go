@@ -20,6 +20,8 @@ const (
 	twoTrucks      = 0.8                              // by which the confidence is the less where two trucks may be one load
 	moreThanOne    = 1.2                              // times truck_max, above which a load at a pump's rate may be two
 	confidenceMost = 0.99                             // no observation is surer
+	fedSure        = 3.0                              // standard errors of what other tanks took in, below which it may be their own
+	fedBefore      = 1800.                            // s before it that show whether another tank is filled
 	restShort      = 300.                             // s of readings after an end, of which less may have been slosh
 )
 
@@ -40,7 +42,8 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 	per := t.Table.PerInch((l.Open + l.Close) / 2)
 	l.GaugeBbl = t.volume(d)
 	rise, off := ts.flowedIn(t, d, d.end-d.start)
-	l.InflowBbl, l.InflowErrorBbl = (rise+d.settled)*per+d.cameIn, 2*off*per
+	l.InflowBbl, l.InflowErrorBbl = s.sharedInflow(i, d, (rise+d.settled)*per, 2*off*per)
+	l.InflowBbl += d.cameIn
 	l.InflowUnknown = !d.inflow.known && d.inflowAfter == 0
 	l.RemovedBbl = l.GaugeBbl + l.InflowBbl
 	l.Rate = l.RemovedBbl / (math.Max(d.end-d.start, 1) / 60)
@@ -62,6 +65,52 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 	}
 	l.Confidence = stats.Round(factor, 2)
 	return l
+}
+
+// sharedInflow are the barrels that flowed in over a draw, and twice their standard error, of those that a tank's own levels tell: a well
+// that was turned to other tanks meanwhile shows in them, and so does one that filled them until it was turned to this one.
+func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float64) {
+	t := &s.site.tanks[i]
+	fed, unsure := s.fedElsewhere(i, d.start, d.end)
+	least := math.Max(fedSure*unsure, wrongBbl(t.volume(d)))
+	made := func(rate float64) float64 { return rate * (d.end - d.start) * t.Table.PerInch(d.opening.level) }
+	until := math.Min(d.inflowBefore, s.st.tanks[i].levels.roseBefore(d.start-nodeEvery, fedBefore/2))
+	usual, most, before := made(d.usualInflow), made(math.Max(until, d.inflowAfter)), made(until)
+	switch {
+	case t.Group != "" || !d.inflow.known:
+		return own, err
+	case fed > least && fed <= most/explainedShare:
+		own = math.Max(0, most-fed)
+	case fed > least && fed <= usual/explainedShare: // a full one, which the well may have filled until then
+		return own, math.Max(err, usual-fed)
+	case own-before > least:
+		lost, _ := s.fedElsewhere(i, d.end+resumeFirst, 2*d.end+resumeFirst-d.start)
+		if lost > -explainedShare*(own-before) {
+			return own, err
+		}
+		own = stats.Clamp(before-fed, 0, own)
+	default:
+		return own, err
+	}
+	return own, 2 * math.Hypot(unsure, made(d.inflow.err))
+}
+
+// fedElsewhere are the barrels by which the site's other tanks rose between two times beyond what they usually do, and its standard error.
+// Those that were drawn from say nothing.
+func (s siteTanks) fedElsewhere(i int, from, to float64) (bbl, err float64) {
+	for j := range s.site.tanks {
+		o, other := &s.site.tanks[j], s.st.tanks[j]
+		rose, seen := other.riseKnown(o, from, to, other.readFar())
+		if !seen || !s.separate(i, j) || slices.ContainsFunc(s.drawsOf(j), func(x draw) bool { return x.end > from && x.start < to }) {
+			continue
+		}
+		made := other.inflow(o, from)
+		variance := stats.Square(made.err*(to-from)) + made.straysOver(to-from) + 2*stats.Square(other.noise.perSample())
+		per := o.Table.PerInch(other.last.v)
+		was := max(made.last, other.levels.roseBefore(from, fedBefore), other.levels.roseBefore(from, fedBefore/2)) // a full one that goes on rising is fed
+		bbl, err = bbl+rose+(made.usual-was)*(to-from)*per, math.Hypot(err, math.Sqrt(variance)*per)
+	}
+	return bbl, err
 }
 
 // groupBbl is the gauged volume of all tanks of a group over a draw.

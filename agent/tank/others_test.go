@@ -299,3 +299,23 @@ func TestASlowerPartBeforeALoadAsks(t *testing.T) {
 		}
 	}
 }
+
+// A truck loads from a tank as fast as another is moved into it: its level only stops to rise, and falls when the transfer is over. What was
+// drawn before is in no gauge, and the ticket asks. One that loads behind a transfer asks nothing.
+func TestALoadBeganWhileATransferCameIn(t *testing.T) {
+	moved := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 150, Rate: 5}
+	for _, wait := range []float64{-900, 60} {
+		load := tanktest.Move{From: moved.End() + wait, Bbl: 170, Rate: 4.8}
+		into := tanktest.Move{From: moved.From, Bbl: -moved.Bbl, Rate: moved.Rate}
+		r := newRig(t, tanktest.Well{Level0: 150, Moves: []tanktest.Move{moved}}, tanktest.Well{Level0: 100, Moves: []tanktest.Move{into, load}})
+		r.run(0, 9*tanktest.Hour)
+		for _, l := range r.loads {
+			if asks := len(l.Review) > 0; asks != (wait < 0) {
+				t.Errorf("%g s behind the transfer: %+v", wait, l)
+			}
+		}
+		if n := len(r.loads); n == 0 || r.loads[n-1].Tank != "TK-2" {
+			t.Errorf("%g s behind the transfer: %+v", wait, r.loads)
+		}
+	}
+}

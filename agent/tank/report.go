@@ -63,6 +63,34 @@ func (u *update) reportGap(i int, ts *tankState, now, x float64, shown heldValue
 		showed = fmt.Sprintf(" (it showed %.2f in for %s)", shown.level, spanText(shown.seconds))
 	}
 	u.addEvent(ts, i, eventrules.Gap, ts.last.t, now, fmt.Sprintf("no reading to believe for %s%s, level %.2f in before, %.2f in after", spanText(now-ts.last.t), showed, ts.last.v, x))
+	u.reportMissed(i, ts, ts.last, point{now, x})
+	u.correctMoved(i, ts, ts.last, point{now, x})
+}
+
+// reportMissed tells of a load that a silence hid, and the well's oil after it: the level is lower behind it than the well made it
+// meanwhile, or to where it is shut in, and the other tanks, which were read, had no more than usual.
+func (u *update) reportMissed(i int, ts *tankState, from, to point) {
+	t, made, long := &u.site.tanks[i], ts.inflow(&u.site.tanks[i], from.t), to.t-from.t
+	unsure, per, rose := 2*math.Hypot(made.err*long, math.Sqrt(made.straysOver(long))), t.Table.PerInch(to.v), to.v-from.v
+	least := math.Min(made.usual*long-unsure, float64(t.Height)-fullWithin-from.v) - rose
+	if !made.known || t.Group != "" || least*per < t.Loads.MinLoad || t.barrels(from.v, to.v) >= 0.8*t.Loads.MinLoad {
+		return
+	}
+	gone, gained, read := (made.usual*long-rose)*per, 0.0, false
+	for j := range u.site.tanks {
+		if o, other := &u.site.tanks[j], u.st.tanks[j]; u.separate(i, j) {
+			_, seen := other.levels.within((from.t+to.t)/2, other.readFar())
+			more, known := other.riseKnown(o, from.t, to.t, other.readFar())
+			if !seen || !known || more < -o.Loads.MinLoad {
+				return
+			}
+			gained, read = gained+math.Max(0, more), true
+		}
+	}
+	if read && gained < (1-explainedShare)*gone {
+		u.addEvent(ts, i, eventrules.UnexplainedLoss, from.t, to.t, fmt.Sprintf("about %.0f bbl are missing behind a silence of %s: the well makes %.0f meanwhile, the level rose by %.2f in, and no other tank had it. A load that nobody saw, or the well stood", gone, spanText(long), made.usual*long*per, rose))
+		u.eventVolume(gone, "")
+	}
 }
 
 // reportStuck tells of a value that stands as it never does, while it does.

@@ -103,3 +103,20 @@ func (u *update) correctStepped(i int, ts *tankState, before float64, to point) 
 		return fmt.Sprintf("the level stepped up at once from %.2f to %.2f in %s after its end: the sensor may have been wrong all the time", before, to.v, spanText(to.t-l.end))
 	})
 }
+
+// correctMoved tells of the loads of other tanks while a tank was not read, which holds as much more behind that as one of them took.
+func (u *update) correctMoved(i int, ts *tankState, from, to point) {
+	t := &u.site.tanks[i]
+	made := ts.inflow(t, from.t).usual * (to.t - from.t) * t.Table.PerInch(from.v)
+	gained := t.barrels(to.v, from.v) - made
+	for j := range u.site.tanks {
+		if o := &u.site.tanks[j]; u.separate(i, j) && gained >= arrivesShare*o.Loads.MinLoad && len(u.st.tanks[j].reports.loads) > 0 {
+			u.correctLoads(j, u.writable(j), to.t, func(l reportedLoad) string {
+				if bbl := o.barrels(l.opening, l.closing); l.end < from.t || l.start > to.t || gained < arrivesShare*bbl || bbl < arrivesShare*gained {
+					return ""
+				}
+				return fmt.Sprintf("tank %s was not read meanwhile, and holds %.1f bbl more since, beyond its inflow: the oil may have been moved there and never left the site", t.ID, gained)
+			})
+		}
+	}
+}

@@ -204,3 +204,28 @@ func tableOf(t *testing.T, per float64) Table {
 	}
 	return tab
 }
+
+// A tank is moved into the next while that one is dead, or stands still: the ticket says that nobody read it, and when it is back and holds as
+// much more a correction says where the oil may be. One that its well alone filled further is none.
+func TestATransferIntoATankThatWasNotRead(t *testing.T) {
+	out := tanktest.Move{From: 11 * tanktest.Hour, Bbl: 110, Rate: 5}
+	for _, c := range []struct{ stands, into bool }{{false, true}, {true, true}, {false, false}} {
+		taker := tanktest.Well{Level0: 60, Inflow: 150}
+		if c.into {
+			taker.Moves = []tanktest.Move{{From: out.From, Bbl: -110, Rate: 5}}
+		}
+		r := newRig(t, tanktest.Well{Level0: 180, Moves: []tanktest.Move{out}}, taker)
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if away := i == 1 && s > 4.1*tanktest.Hour && s < 14*tanktest.Hour; away && c.stands {
+				return 78.4, true
+			} else if away {
+				return v, false
+			}
+			return v, true
+		}
+		r.run(0, 16*tanktest.Hour)
+		if len(r.loads) != 1 || len(r.loads[0].Remarks) != 1 || len(r.corrections) > 0 != c.into {
+			t.Errorf("stands %t, into it %t: %+v, %+v, %+v", c.stands, c.into, r.loads, r.corrections, r.events)
+		}
+	}
+}

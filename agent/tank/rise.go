@@ -11,8 +11,9 @@ const (
 	alikeRise = 0.7 // share of a rate that another is alike
 	partMoved = 0.1 // share of a draw that shows in another tank, from which on it moved there
 
-	burstSeconds = 300.0 // s, of three readings at least, in which a rise shows how fast a tank is filled
-	burstTimes   = 1.5   // times what it rose in as long before
+	burstSeconds = 300.0  // s, of three readings at least, in which a rise shows how fast a tank is filled
+	lagMost      = 1800.0 // s by which a gateway tells of a level late
+	burstTimes   = 1.5    // times what it rose in as long before
 )
 
 // rise is the volume in barrels that a tank gained between two times beyond its inflow;
@@ -44,6 +45,9 @@ func (ts *tankState) riseKnown(t *Tank, from, to, silence float64) (bbl float64,
 	}
 	return vb - va - made.usual*(to-from)*t.Table.PerInch(a), true
 }
+
+// readFar are the seconds between readings across which a level is compared, of those that were thinned with age too.
+func (ts *tankState) readFar() float64 { return math.Max(4*ts.interval.usual, 2*coarseEvery) }
 
 // roseBefore is how fast a level rose in the time before another, at most so long, inches a second: all that is known of the inflow of
 // a store's first minutes.
@@ -87,7 +91,8 @@ func (s siteTanks) othersRose(i int, from, to float64) (name string, bbl float64
 func (s siteTanks) othersRoseOver(i int, d draw) (name string, bbl float64) {
 	from, to := d.start-30, d.end+150
 	return s.othersRoseBy(i, func(ts *tankState, t *Tank) float64 {
-		if rose, ok := ts.riseKnown(t, from, to, 4*ts.interval.usual); ok {
+		burst := d.samples == 0 && ts.filledFast(t, from-d.opening.away, to+d.closing.away) // when nobody saw it fall it may have gone there
+		if rose, ok := ts.riseKnown(t, from, to, ts.readFar()); ok && !burst {
 			return rose
 		}
 		return ts.rise(t, from-d.opening.away, to+d.closing.away)
@@ -96,25 +101,87 @@ func (s siteTanks) othersRoseOver(i int, d draw) (name string, bbl float64) {
 
 // partlyMoved is what speaks for a part of a draw having gone to another tank, or all of it where nobody saw that one meanwhile: a tank
 // that rose faster than a well fills it while no other fell, or that is fuller by as much behind the time in which it was not read.
-func (s siteTanks) partlyMoved(i int, d draw, removed float64) string {
+func (s siteTanks) partlyMoved(i int, d draw, removed float64) (why string, bbl float64) {
 	from, to := d.start-30, d.end+150
 	if len(s.fallingTanks(i, from, to)) > 1 {
-		return ""
+		return "", 0
 	}
 	for j := range s.site.tanks {
 		o, other := &s.site.tanks[j], s.st.tanks[j]
 		if !s.separate(i, j) {
 			continue
 		}
-		rose, seen := other.riseKnown(o, from, to, 4*other.interval.usual)
+		rose, seen := other.riseKnown(o, from, to, other.readFar())
 		if seen && rose >= math.Max(wrongBbl(removed), partMoved*removed) && other.filledFast(o, from, to) {
-			return fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, faster than a well fills it: some of this moved there", o.ID, rose)
+			return fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, faster than a well fills it: some of this moved there", o.ID, rose), rose
 		}
 		if rose := other.roseUnseen(o, from, to); !seen && rose >= explainedShare*removed && rose <= removed/explainedShare {
-			return fmt.Sprintf("tank %s was not read meanwhile and held %.1f bbl more behind it: a transfer, and maybe no load", o.ID, rose)
+			return fmt.Sprintf("tank %s was not read meanwhile and held %.1f bbl more behind it: a transfer, and maybe no load", o.ID, rose), 0
 		}
 	}
-	return ""
+	return "", 0
+}
+
+// roseIn is the time within which a level rose as it did beyond a rate between two times: as straight as from a tenth of it to nine tenths.
+func (l *levels) roseIn(from, to, rate float64) bounds {
+	b := between(l.recent, from, to)
+	beyond := func(k int) float64 { return median3(b[k-1:k+2]) - rate*(b[k].t-from) }
+	if len(b) < stepFew {
+		return bounds{from, to}
+	}
+	last := len(b) - 2
+	low, all, k := beyond(1), beyond(last)-beyond(1), 1
+	for k < last && beyond(k) < low+all/10 {
+		k++
+	}
+	first := b[k].t
+	for k < last && beyond(k) < low+0.9*all {
+		k++
+	}
+	edge := (b[k].t - first) / 8
+	return bounds{first - edge, b[k].t + edge}
+}
+
+// fellShort is a tank that was moved into this one until it fell, and the barrels of that which did not arrive in any.
+func (s siteTanks) fellShort(i int, d draw) (name string, bbl float64) {
+	t, ts := &s.site.tanks[i], s.st.tanks[i]
+	for k := range s.site.tanks {
+		for _, x := range s.drawsOf(k) {
+			if !s.separate(i, k) || math.Abs(x.end-d.start) > joinWithin || !ts.filledFast(t, x.start, d.start) {
+				continue
+			}
+			left, rose := -s.st.tanks[k].rise(&s.site.tanks[k], x.start, x.end), ts.rise(t, x.start, d.start)
+			if _, came := s.othersRose(k, x.start, math.Min(x.end, d.start)); rose >= partMoved*left && came < arrivesShare*left {
+				return s.site.tanks[k].ID, left - came
+			}
+		}
+	}
+	return "", 0
+}
+
+// roseAnotherTime is a tank that rose by a draw's barrels in as long a time, minutes before it or after it, and none other fell then: its
+// readings are late, or early.
+func (s siteTanks) roseAnotherTime(i int, d draw, removed float64) (name string, by float64) {
+	for j := range s.site.tanks {
+		o, other := &s.site.tanks[j], s.st.tanks[j]
+		from, to := d.start-lagMost, math.Min(d.end+lagMost, other.last.t)
+		for _, x := range s.drawsOf(j) {
+			if x.start < d.start {
+				from = math.Max(from, x.end+nodeEvery)
+			} else {
+				to = math.Min(to, x.start-nodeEvery)
+			}
+		}
+		rose, seen := other.riseKnown(o, from, to, other.readFar())
+		if !seen || !s.separate(i, j) || rose < arrivesShare*removed || removed < arrivesShare*rose {
+			continue
+		}
+		span, long := other.levels.roseIn(from, to, other.inflow(o, from).usual), d.end-d.start
+		if removed >= fillSlow/60*long && math.Abs(span.hi-span.lo-long) < math.Max(singleReading+2*other.interval.usual, (1-arrivesShare)*long) && len(s.fallingTanks(i, span.lo, span.hi)) == 1 {
+			return o.ID, span.lo - d.start
+		}
+	}
+	return "", 0
 }
 
 // filledFast says that between two times a tank rose for some minutes faster than wells fill it, as it did not do by itself in the hours
@@ -143,7 +210,7 @@ func (s siteTanks) unread(i int, d draw) (names []string) {
 		if !s.separate(i, j) {
 			continue
 		}
-		if _, seen := other.riseKnown(o, d.start-30, d.end+150, 2*math.Max(levelFar, other.interval.gapMin(o, s.site.speed))); !seen {
+		if _, seen := other.riseKnown(o, d.start-30, d.end+150, 2*math.Max(levelFar, other.interval.gapMin(o, s.site.speed))); !seen || other.faults.stuckReported {
 			names = append(names, o.ID)
 		}
 	}

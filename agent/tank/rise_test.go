@@ -128,3 +128,123 @@ func TestOilThatATruckGivesBackAsks(t *testing.T) {
 		asksFor(t, r.loads[0], "as the well never did")
 	}
 }
+
+// A truck loads, and right behind or before it the rest of the tank is moved next door: the levels of the two tell where one ends and the
+// other begins. The ticket has the truck's, asks, and what moved is a transfer.
+func TestALoadAndATransferBehindEachOtherAreTwo(t *testing.T) {
+	for _, c := range []struct {
+		load, moved float64 // bbl a minute
+		first       bool    // the load is
+		pause, bbl  float64 // that moved
+	}{{5.7, 2.9, true, 40, 60}, {5.7, 2.9, true, 0, 60}, {4, 7, true, 60, 60}, {5.4, 5.3, false, 180, 60}, {3, 6, false, 0, 60}, {3, 1.6, false, 60, 170}} {
+		load, moved := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 125, Rate: c.load}, tanktest.Move{From: 4 * tanktest.Hour, Bbl: c.bbl, Rate: c.moved}
+		if c.first {
+			moved.From = load.End() + c.pause
+		} else {
+			load.From = moved.End() + c.pause
+		}
+		w := tanktest.Well{Level0: 200, Moves: []tanktest.Move{load, moved}}
+		r := newRig(t, w, tanktest.Well{Level0: 60, Inflow: 100, Moves: []tanktest.Move{{From: moved.From + 5, Bbl: -c.bbl, Rate: c.moved}}})
+		r.run(0, 8*tanktest.Hour)
+		r.matches(0.5, 30, labelOf(w, load, load))
+		r.only("transfer")
+		if len(r.loads) == 1 && (!said(r.loads[0], "TK-2 rose") || math.Abs(r.loads[0].GaugeBbl-125) > r.loads[0].ErrorBbl || math.Abs(r.events[0].Bbl-c.bbl) > 1) {
+			t.Errorf("%+v: %+v, %+v", c, r.loads[0], r.events)
+		}
+	}
+}
+
+// A tank is not read for eight hours, in which a truck comes and the well fills it up again. What the well makes is known, and that no other
+// tank had it; where one had it, or none was read, nobody knows.
+func TestALoadThatASilenceHid(t *testing.T) {
+	from, to := 4*tanktest.Hour, 12*tanktest.Hour
+	fill := func(a, b float64) tanktest.Move { return tanktest.Move{From: a, Bbl: (a - b) / 120, Rate: 0.5} }
+	load := tanktest.Move{From: 8 * tanktest.Hour, Bbl: 185, Rate: 5}
+	for name, c := range map[string]struct {
+		own, other []tanktest.Move
+		away       bool
+		gone       float64
+	}{
+		"loaded":                    {[]tanktest.Move{fill(0, 16*tanktest.Hour), load}, nil, false, 185},
+		"the well was turned":       {[]tanktest.Move{fill(0, from+tanktest.Hour), fill(to-tanktest.Hour, 16*tanktest.Hour)}, []tanktest.Move{fill(from+tanktest.Hour, to-tanktest.Hour)}, false, 0},
+		"nothing":                   {[]tanktest.Move{fill(0, 16*tanktest.Hour)}, nil, false, 0},
+		"the whole box was away":    {[]tanktest.Move{fill(0, 16*tanktest.Hour), load}, nil, true, 0},
+		"loaded from the next tank": {[]tanktest.Move{fill(0, 16*tanktest.Hour)}, []tanktest.Move{load}, false, 0},
+	} {
+		r := newRig(t, tanktest.Well{Level0: 20, Moves: c.own}, tanktest.Well{Level0: 150, Moves: c.other})
+		r.sensor = func(i int, s, v float64) (float64, bool) { return v, i == 1 && !c.away || s < from || s > to }
+		r.run(0, 15*tanktest.Hour)
+		gone := 0.0
+		for _, e := range r.events {
+			gone += e.Bbl
+		}
+		if math.Abs(gone-c.gone) > 12 {
+			t.Errorf("%s: %.1f bbl are told of, want %g: %+v", name, gone, c.gone, r.events)
+		}
+	}
+}
+
+// A truck loads from a tank that is not read, behind hours in which the next tank is filled: that one goes on as before, and had none of it.
+func TestATankThatRisesAsEverTookNoHiddenLoad(t *testing.T) {
+	load := tanktest.Move{From: 9 * tanktest.Hour, Bbl: 185, Rate: 6}
+	r := newRig(t, tanktest.Well{Level0: 140, Moves: []tanktest.Move{load}}, tanktest.Well{Level0: 20, Moves: []tanktest.Move{{From: 5.8 * tanktest.Hour, Bbl: -300, Rate: 0.5}}})
+	r.sensor = func(i int, s, v float64) (float64, bool) {
+		return v, i == 1 || s < 6*tanktest.Hour || s > 14*tanktest.Hour
+	}
+	r.run(0, 16*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-185) > 1 || len(r.loads[0].Review) == 0 {
+		t.Errorf("%+v, %+v", r.loads, r.events)
+	}
+}
+
+// A tank is moved into the next while it is not read: that one shows it, whenever it was.
+func TestATransferThatASilenceHid(t *testing.T) {
+	for _, at := range []float64{7, 10, 13} {
+		out := tanktest.Move{From: at * tanktest.Hour, Bbl: 120, Rate: 5}
+		r := newRig(t, tanktest.Well{Level0: 140, Moves: []tanktest.Move{out}}, tanktest.Well{Level0: 20, Inflow: 60, Moves: []tanktest.Move{{From: out.From, Bbl: -120, Rate: 5}}})
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			return v, i == 1 || s < 6*tanktest.Hour || s > 14*tanktest.Hour
+		}
+		r.run(0, 16*tanktest.Hour)
+		if len(r.loads) > 0 || r.rules()["transfer"] != 1 {
+			t.Errorf("at %g h: %+v, %+v", at, r.loads, r.events)
+		}
+	}
+}
+
+// The well was turned to the next tank when this one was full, which then was not read: it rose no further, and the opening is not above
+// what was last seen.
+func TestAnOpeningIsNotCarriedByAWellThatFillsAnother(t *testing.T) {
+	turned := 6 * tanktest.Hour
+	load := tanktest.Move{From: 8 * tanktest.Hour, Bbl: 150, Rate: 5}
+	own := tanktest.Well{Level0: 60, Moves: []tanktest.Move{{From: 0, Bbl: -180, Rate: 0.5}, load}}
+	r := newRig(t, own, tanktest.Well{Level0: 20, Moves: []tanktest.Move{{From: turned, Bbl: -300, Rate: 0.5}}})
+	r.sensor = func(i int, s, v float64) (float64, bool) { return v, i == 1 || s < turned || s > 11*tanktest.Hour }
+	r.run(0, 14*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-150) > 3 || len(r.loads[0].Review) == 0 {
+		t.Errorf("%+v, %+v", r.loads, r.events)
+	}
+}
+
+// The readings of one tank come a quarter of an hour late: it rises as much as the other fell and as long, but not then, and the ticket asks, as
+// often as that happens.
+func TestATransferThatIsReadLate(t *testing.T) {
+	for _, by := range []float64{900, -900} {
+		moves, back := []tanktest.Move{}, []tanktest.Move{}
+		for k := range 3 {
+			at := float64(4+2*k) * tanktest.Hour
+			moves = append(moves, tanktest.Move{From: at, Bbl: 40, Rate: 5})
+			back = append(back, tanktest.Move{From: at + by, Bbl: -40, Rate: 5})
+		}
+		r := newRig(t, tanktest.Well{Level0: 200, Moves: moves}, tanktest.Well{Level0: 60, Inflow: 100, Moves: back})
+		r.run(0, 11*tanktest.Hour)
+		if len(r.loads) != 3 {
+			t.Fatalf("%+v, %+v", r.loads, r.events)
+		}
+		for _, l := range r.loads {
+			if !said(l, "TK-2 rose by as much") {
+				t.Errorf("%g s late: %+v", by, l)
+			}
+		}
+	}
+}
