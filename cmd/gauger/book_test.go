@@ -67,3 +67,21 @@ func TestAnErrorThatIsNotKnownIsEmptyInTheFile(t *testing.T) {
 		}
 	}
 }
+
+// Where a tank has no stock at a gauge-off the site's sums are empty, and what the others make together is said below.
+func TestTheBookSaysWhatIsKnownOfASiteWithADeadTank(t *testing.T) {
+	var a, b ledger.BookRow
+	a.Date, a.Tank, a.Opening, a.Production, a.Closing = "2026-03-02", "TK-1", new(100.0), new(20.0), new(120.0)
+	b.Date, b.Tank, b.Opening = "2026-03-02", "TK-2", new(50.0)
+	var out strings.Builder
+	if err := bookText(&out, []ledger.BookRow{a, b}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if want := "2026-03-02 site: not known of every tank: PRODUCED 20.0 without TK-2, CLOSING 120.0 without TK-2\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("no %q in\n%s", want, out.String())
+	}
+	out.Reset()
+	if err := bookText(&out, []ledger.BookRow{a, a}, nil); err != nil || strings.Contains(out.String(), "not known") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
