@@ -74,6 +74,9 @@ func (o *bookOptions) run(ctx context.Context, c *call, _ []string) error {
 	if err != nil {
 		return err
 	}
+	if err := h.checkTank(o.period.Tank); err != nil && len(rows) == 0 { // else it may be one of before
+		return usageError{"--tank: " + err.Error()}
+	}
 	switch {
 	case c.json():
 		return printJSON(c.out, rows)

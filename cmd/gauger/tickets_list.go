@@ -71,6 +71,9 @@ func (o *ticketsListOptions) run(ctx context.Context, c *call, _ []string) error
 	case c.format == "csv":
 		return writeTicketsCSV(c, h, rows)
 	case len(rows) == 0:
+		if err := h.checkTank(o.id); err != nil { // else it may be one of before
+			return usageError{"--tank: " + err.Error()}
+		}
 		fmt.Fprintln(c.out, "no tickets")
 		return sayLostTickets(ctx, c)
 	}
