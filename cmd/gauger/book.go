@@ -92,6 +92,10 @@ func (h site) begun(tank string, rows []ledger.BookRow, begins []ledger.BookBegi
 		if tank != "" && b.Tank != tank || slices.ContainsFunc(rows, func(r ledger.BookRow) bool { return r.Tank == b.Tank }) {
 			continue
 		}
+		if h.cfg != nil && h.cfg.Loads.Speed != 0 && h.cfg.Loads.Speed != 1 {
+			out = append(out, fmt.Sprintf("%s: not counted; at loads.speed: %g the days are no production days", b.Tank, h.cfg.Loads.Speed))
+			continue
+		}
 		if b.Next.IsZero() {
 			out = append(out, b.Tank+": not counted yet; the book begins with its first levels")
 			continue

@@ -34,6 +34,10 @@ func TestATankWithoutARowInTheBookSaysWhenItComes(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	cfg.Loads.Speed = 60
+	if got := (site{cfg}).begun("TK-4", nil, begins); !slices.Equal(got, []string{"TK-4: not counted; at loads.speed: 60 the days are no production days"}) {
+		t.Errorf("a demonstration: %q", got)
+	}
 }
 
 // The columns of amounts that came to have a name later stand behind those that were there, each with its own sum.
