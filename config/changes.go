@@ -113,10 +113,27 @@ func (c *Config) ChangesFrom(old *Config) (all []Change, err error) {
 	}
 	for _, t := range c.Tanks {
 		if i := slices.IndexFunc(old.Tanks, func(o Tank) bool { return o.ID == t.ID }); i >= 0 && !t.Table.Same(old.Tanks[i].Table) {
-			all = append(all, Change{"tanks " + t.ID + " strapping", "the one before", another})
+			all = append(all, Change{"tanks " + t.ID + " strapping", measureText(&old.Tanks[i]), another + ": " + measureText(&t)})
 		}
 	}
 	return all, nil
+}
+
+// measureText says what makes barrels of a tank's inches.
+func measureText(t *Tank) string {
+	bbl := 0.0
+	rows := t.Table.Rows()
+	for _, r := range rows {
+		bbl = max(bbl, r[1])
+	}
+	text := fmt.Sprintf("%d rows to %.2f bbl", len(rows), bbl)
+	switch {
+	case t.Strapping.File != "":
+		return t.Strapping.File + ", " + text
+	case t.Strapping.Given():
+		return text
+	}
+	return fmt.Sprintf("none, by the diameter of %gin", float64(t.Diameter))
 }
 
 // withoutTables leaves out where a table stands: what it says counts.

@@ -57,7 +57,9 @@ func TestChangesInWords(t *testing.T) {
 		"a tank that is gone": {[]string{"  - {id: TK-2, level: far/level, height: 20ft, strapping: [[0, 0], [240, 480]], purchaser: Acme}\n", ""},
 			[]string{"tanks TK-2 is taken out"}},
 		"a device more": {[]string{"tanks:\n", "  - {name: box, host: self, points: [{name: load, read: load_1m}]}\ntanks:\n"}, []string{"devices box is added"}},
-		"a table":       {[]string{"[240, 480]", "[240, 481]"}, []string{"tanks TK-2 strapping is another one (was the one before)"}},
+		"a table":       {[]string{"[240, 480]", "[240, 481]"}, []string{"tanks TK-2 strapping is another one: 2 rows to 481.00 bbl (was 2 rows to 480.00 bbl)"}},
+		"a table at last": {[]string{"id: TK-2, level: far/level, height: 20ft, strapping: [[0, 0], [240, 480]]", "id: TK-2, level: far/level, height: 20ft, diameter: 12ft"},
+			[]string{"tanks TK-2 strapping is another one: none, by the diameter of 144in (was 2 rows to 480.00 bbl)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all, err := withEdits(t, c.edits...).ChangesFrom(withEdits(t))

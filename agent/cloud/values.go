@@ -213,7 +213,7 @@ func (w Wire) whole(v float64) (int64, error) {
 		return 0, fmt.Errorf("the value %g is too large for a whole number", v)
 	}
 	if off := math.Abs(rounded - scaled); off*100 > w.ValueRounding*math.Abs(scaled) {
-		return 0, fmt.Errorf("%w: %g would be sent as %g, which is off by more than %g percent", ErrRounding, scaled, rounded, w.ValueRounding)
+		return 0, fmt.Errorf("%w: %g would be sent as %g, which is off by more than %g percent; give it as a whole number, or let service.wire.value_rounding allow more", ErrRounding, scaled, rounded, w.ValueRounding)
 	}
 	return int64(rounded), nil
 }

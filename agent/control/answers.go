@@ -247,7 +247,7 @@ func (s Status) clockAnswer(off time.Duration, first bool) Answer {
 	case off != 0:
 		return Answer{"clock", Bad, fmt.Sprintf("set by %s, and nothing has confirmed it", off.Round(time.Second))}
 	case s.Clock == clock.Trusted.String():
-		return Answer{"clock", Well, "trusted: it was confirmed from outside"}
+		return Answer{"clock", Well, "trusted: the time daemon, the service or a person has confirmed it"}
 	case s.Clock == clock.Set.String():
 		return Answer{"clock", Unknown, fmt.Sprintf("set: steady for less than %.0f minutes, and nothing outside has confirmed it", clock.SteadyAfter.Minutes())}
 	}
@@ -283,11 +283,16 @@ func NewerKeys(all []Key) map[string]Key {
 
 func keysAnswer(all []Key, now time.Time) Answer {
 	var used, ends time.Time
+	var endless []string // the slots with a key that works and whose end nobody knows
 	for _, k := range all {
 		if k.Accepted.After(used) {
 			used = k.Accepted
 		}
-		if k.State == "proven" && !k.Expires.IsZero() && (ends.IsZero() || k.Expires.Before(ends)) {
+		switch {
+		case k.State != "proven":
+		case k.Expires.IsZero():
+			endless = append(endless, k.Slot)
+		case ends.IsZero() || k.Expires.Before(ends):
 			ends = k.Expires
 		}
 	}
@@ -335,8 +340,10 @@ func keysAnswer(all []Key, now time.Time) Answer {
 	if !used.IsZero() {
 		a.Text += ", last used " + Ago(now, used)
 	}
-	if days := int(ends.Sub(now).Hours() / 24); !ends.IsZero() {
-		a.Text += fmt.Sprintf(", good for %d days", max(0, days))
+	if days := max(0, int(ends.Sub(now).Hours()/24)); !ends.IsZero() && len(endless) > 0 {
+		a.Text += fmt.Sprintf(", one good for %d days, the end of the %s not known", days, strings.Join(slices.Compact(endless), " and the "))
+	} else if !ends.IsZero() {
+		a.Text += fmt.Sprintf(", good for %d days", days)
 	}
 	return a
 }

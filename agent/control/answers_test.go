@@ -46,11 +46,13 @@ func TestNothingIsWellThatWasNotSeen(t *testing.T) {
 		"a fresh clock":    {Status{Clock: "set"}.clockAnswer(0, false), Answer{"clock", Unknown, "set: steady for less than 15 minutes, and nothing outside has confirmed it"}},
 		"a moved clock":    {Status{Clock: "set"}.clockAnswer(3*time.Hour, false), Answer{"clock", Bad, "set by 3h0m0s, and nothing has confirmed it"}},
 		"a first clock":    {Status{Clock: "set"}.clockAnswer(495000*time.Hour, true), Answer{"clock", Unknown, "set for the first time; tickets, events and values wait until it has run steadily for 15 minutes"}},
-		"a trusted clock":  {Status{Clock: "trusted"}.clockAnswer(0, false), Answer{"clock", Well, "trusted: it was confirmed from outside"}},
+		"a trusted clock":  {Status{Clock: "trusted"}.clockAnswer(0, false), Answer{"clock", Well, "trusted: the time daemon, the service or a person has confirmed it"}},
 		"untried keys":     {keysAnswer([]keys.Status{key("primary", "untried"), key("secondary", "untried")}, now), Answer{"keys", Unknown, "not tried yet: none has sent a record"}},
 		"both work":        {keysAnswer([]keys.Status{key("primary", "proven"), key("secondary", "proven"), key("secondary", "untried")}, now), Answer{"keys", Well, "both work"}},
-		"one untried":      {keysAnswer([]keys.Status{key("primary", "untried"), key("secondary", "proven")}, now), Answer{"keys", Unknown, "one works, the primary key is not tried yet"}},
-		"one alone":        {keysAnswer([]keys.Status{key("primary", "proven")}, now), Answer{"keys", Well, "one works, there is no secondary key"}},
+		"an end unknown": {keysAnswer([]keys.Status{{Slot: "primary", State: "proven", Expires: now.Add(181*24*time.Hour + time.Minute)}, key("secondary", "proven")}, now),
+			Answer{"keys", Well, "both work, one good for 181 days, the end of the secondary not known"}},
+		"one untried": {keysAnswer([]keys.Status{key("primary", "untried"), key("secondary", "proven")}, now), Answer{"keys", Unknown, "one works, the primary key is not tried yet"}},
+		"one alone":   {keysAnswer([]keys.Status{key("primary", "proven")}, now), Answer{"keys", Well, "one works, there is no secondary key"}},
 		"new keys": {keysAnswer([]keys.Status{key("primary", "untried"), key("primary", "proven"), key("secondary", "untried"), key("secondary", "proven")}, now),
 			Answer{"keys", Unknown, "the keys of before work; the newer primary key is not tried yet; the newer secondary key is not tried yet"}},
 		"a new one refused": {keysAnswer([]keys.Status{key("primary", "proven"), key("secondary", "refused"), key("secondary", "proven")}, now),
@@ -62,6 +64,10 @@ func TestNothingIsWellThatWasNotSeen(t *testing.T) {
 		if x.got != x.want {
 			t.Errorf("%s: %+v, want %+v", what, x.got, x.want)
 		}
+	}
+	worse := Overview{Status: Status{Daemon: true, Now: now, Found: []Problem{{Cost: Tickets, Text: "1 record of tickets was refused"}}}}
+	if unready := (&Server{}).Unready(worse); !slices.Equal(unready, []string{"1 record of tickets was refused"}) || !worse.NeedsPerson() {
+		t.Errorf("not ready for %q, while a person is needed", unready)
 	}
 	quiet = append(quiet, level("TK-6", 3*time.Hour, 600))
 	unready := (&Server{}).Unready(Overview{Status: Status{Daemon: true, Now: now, Points: good, Tanks: quiet}})

@@ -130,6 +130,8 @@ func OtherLines(r *ledger.BookRow) (out []string) {
 		return out
 	case left < 0:
 		return append(out, fmt.Sprintf("%.1f bbl: came faster than the meter counts, or than a well makes it", left))
+	case r.Lact:
+		return append(out, fmt.Sprintf("%.1f bbl: left through the meter that sells this tank's oil (`sales: lact`), by the level with what flowed in meanwhile; the meter's own tickets count", left))
 	}
 	return append(out, fmt.Sprintf("%.1f bbl: left fast without being a run, such as a small draw or a drain", left))
 }

@@ -83,3 +83,12 @@ func TestTheBookOfAPeriodHasTotals(t *testing.T) {
 		t.Error("one day of each tank has a total")
 	}
 }
+
+// What a meter sells is no drain.
+func TestTheBookSaysThatAMeterTookIt(t *testing.T) {
+	r := bookDay("2026-10-01", "A", 330, 900, 0, 900)
+	r.Lact = true
+	if got := strings.Join(OtherLines(&r), ""); !strings.HasPrefix(got, "900.0 bbl: left through the meter that sells this tank's oil") || strings.Contains(got, "drain") {
+		t.Error(got)
+	}
+}

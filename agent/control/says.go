@@ -36,7 +36,7 @@ func (d *Server) says(e Entry) string {
 		}
 		for _, v := range d.Site.Values {
 			if v.Code == e.Label && v.Well == e.Address && v.Target == (e.Stream == ledger.Targets) {
-				text += ", from " + string(v.Point)
+				text += ", the code of " + string(v.Point) // a person's own value of the code looks the same
 			}
 		}
 		return text

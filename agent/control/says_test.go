@@ -35,7 +35,7 @@ func TestARecordSaysWhatItHas(t *testing.T) {
 		_, _, err = b.Add(ledger.ManualTicket{Tank: "TK-1", Open: 118, Close: 60, Start: at, End: at.Add(30 * time.Minute), Purchaser: "Acme", Anyway: "seen"}, "ann")
 		b.Must(err)
 		for stream, want := range map[string][]string{
-			ledger.TagValues: {"118 at 00:00:00 to 121 at 00:01:00, 2 values, from plc/level", "7 at 00:00:00"},
+			ledger.TagValues: {"118 at 00:00:00 to 121 at 00:01:00, 2 values, the code of plc/level", "7 at 00:00:00"},
 			ledger.Memos:     {"valve replaced"}, ledger.Events: {"a puddle"}, ledger.Tickets: {"TK-1 from 09-10-0 to 05-00-0, 97.4 bbl, 00:00 to 00:30"},
 		} {
 			got, err := server.listRecords(context.Background(), RecordQuery{Stream: stream, State: "waiting"})

@@ -237,7 +237,7 @@ func (d *Server) look(now time.Time) (Status, []ledger.TicketRecord, error) {
 	}
 	s.Paper = new(paperOf(all, now))
 	for _, b := range slices.Backward(all) {
-		if b.Ticket != nil {
+		if b.Ticket != nil && !b.Off() {
 			s.Last = &b
 			if e, err := d.Box.Entry(ledger.Tickets, b.Seq); err == nil { // else it is too long ago
 				s.Stands = e.State.String()

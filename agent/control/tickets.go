@@ -159,7 +159,8 @@ func (d *Server) Overview() (o Overview, err error) {
 	return o, nil
 }
 
-// Unready are the reasons for which a person is needed; none: everything is well.
+// Unready are the reasons for which a person is needed; none: everything is well, but that records may have waited for less than two
+// minutes. Beside a reason of the four answers the single problems are not told: most are of the same thing.
 func (d *Server) Unready(o Overview) []string {
 	why := []string{}
 	if o.StoreTrouble != "" {
@@ -176,6 +177,18 @@ func (d *Server) Unready(o Overview) []string {
 	for _, a := range o.Answers {
 		if a.State == Bad && a.About != "reading" && !(a.About == "sending" && o.soonSent()) {
 			why = append(why, a.About+": "+a.Text)
+		}
+	}
+	if len(why) > 0 {
+		return why
+	}
+	var soon []Problem // what `gauger status` says of records that have only begun to wait
+	if o.soonSent() {
+		soon = o.waitingProblems(o.noKeyWorks())
+	}
+	for _, p := range o.Found {
+		if !slices.Contains(soon, p) {
+			why = append(why, p.sentence())
 		}
 	}
 	return why

@@ -131,10 +131,10 @@ func unclearTrouble(s outbox.DrainStatus) bool {
 }
 
 // unknownID says that the service does not know the id that a stream's first record is for: it does not answer as it should at
-// that address, and has answered others in this run. Empty: nothing speaks for that.
+// that address, and has answered others in this run. A web page in the place of its answer is another's, and speaks of no id. Empty: nothing speaks for that.
 func (d *Server) unknownID(stream string, s outbox.DrainStatus) string {
 	of, ok := addressed[stream]
-	if !ok || s.Answer.Class != outbox.Path || s.Troubled.IsZero() || !d.reached().After(d.began(time.Now())) {
+	if !ok || s.Answer.Class != outbox.Path || s.Answer.Tell || s.Troubled.IsZero() || !d.reached().After(d.began(time.Now())) {
 		return ""
 	}
 	first, err := d.Box.Entries(stream, outbox.Waiting, 0, 1)

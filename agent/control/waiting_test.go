@@ -3,8 +3,11 @@ package control
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"gauger/agent/cloud"
+	"gauger/agent/cloud/keys"
 	"gauger/agent/ledger"
 	"gauger/agent/ledger/ledgertest"
 	"gauger/outbox"
@@ -23,4 +26,54 @@ func TestOneRefusedRecordIsNotEverything(t *testing.T) {
 			t.Errorf("no next step: %s", got)
 		}
 	}
+}
+
+// A login page in the place of the service says nothing of the id that a record is for, and nobody is told to give the record up.
+func TestAWebPageAccusesNoID(t *testing.T) {
+	b := ledgertest.New(t, nil)
+	ring, err := keys.Open("", keys.Seeds{Primary: "a"})
+	b.Must(err)
+	client, err := cloud.New(cloud.Options{URL: "http://127.0.0.1:9", Keys: ring})
+	b.Must(err)
+	all, _ := ring.Order(false)
+	server := (&Server{Ledger: b.Ledger, Box: b.Box, Client: client, Clock: b.Clock, Site: b.Site, Daemon: true, Began: time.Now().Add(-time.Hour)}).Open()
+	ring.Accepted(all[0], true)
+	body, err := b.Site.Wire.EncodeMemo(cloud.Memo{Text: "valve replaced"})
+	b.Must(err)
+	_, err = server.queue(t.Context(), QueueArgs{ledger.Memos, "7c9e", body})
+	b.Must(err)
+	s := outbox.DrainStatus{Activity: outbox.BackOff, Troubled: time.Now(), Answer: outbox.Answer{Class: outbox.Path, Status: 404}}
+	if got := server.unknownID(ledger.Memos, s); !strings.Contains(got, "not for device 7c9e") {
+		t.Errorf("a plain 404: %q", got)
+	}
+	s.Answer = outbox.Answer{Class: outbox.Path, Status: 200, Tell: true, Message: "200 OK with a web page"}
+	if got := server.unknownID(ledger.Memos, s); got != "" {
+		t.Errorf("a web page: %q", got)
+	}
+	if got := server.whyWaiting(ledger.Memos, s); !strings.HasPrefix(got, "no answer came that counts as taken since ") {
+		t.Errorf("it waits since %q", got)
+	}
+}
+
+// The last ticket is one that is booked: a void one has another in its place.
+func TestTheLastTicketIsNoVoidOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := ledgertest.New(t, nil)
+		server := (&Server{Ledger: b.Ledger, Box: b.Box, Clock: b.Clock, Site: b.Site, Daemon: true}).Open()
+		ledgertest.Pass(8 * time.Hour)
+		var numbers []string
+		for i := range 2 {
+			at := time.Now().Add(time.Duration(i-5) * time.Hour)
+			number, _, err := b.Add(ledger.ManualTicket{Tank: "TK-1", Open: 118, Close: 60, Start: at, End: at.Add(30 * time.Minute), Purchaser: "Acme", Anyway: "seen"}, "ann")
+			b.Must(err)
+			numbers = append(numbers, number)
+		}
+		b.Deliver()
+		b.Must(b.Void(numbers[1], "ann", "no oil was run"))
+		s, err := server.Status()
+		b.Must(err)
+		if s.Last == nil || s.Last.Number != numbers[0] {
+			t.Errorf("the last ticket is %+v, want %s", s.Last, numbers[0])
+		}
+	})
 }

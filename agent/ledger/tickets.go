@@ -181,6 +181,8 @@ func (l *Ledger) whyNotHeld(number string) error {
 	switch {
 	case b.Number == "":
 		return fmt.Errorf("%w among those held: %s; `gauger tickets list` shows them all", ErrNoTicket, number)
+	case b.Voided != "":
+		return fmt.Errorf("ticket %s: %w: it is void, by %s; nothing of it is booked", b.Number, ErrLeft, b.Voided)
 	case b.Rejected != "":
 		return fmt.Errorf("ticket %s: %w: it was rejected on %s by %s; `gauger tickets add` writes another", b.Number, ErrLeft, at, b.Rejected)
 	}

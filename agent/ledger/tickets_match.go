@@ -88,6 +88,26 @@ func OwnError(l *tank.Load, metered bool) float64 {
 	return l.ErrorBbl
 }
 
+// ByDiameter is the name of the table of a tank that has none.
+const ByDiameter = "geometry"
+
+// ErrorText claims no more of a volume's error than was computed: it is the gauges', and what a diameter in the place of a table is off
+// comes on top.
+func ErrorText(l *tank.Load) (text string) {
+	switch {
+	case l.ErrorBbl <= 0:
+		text = "its error is not known"
+	case l.ErrorBbl < 0.1:
+		text = "give or take less than 0.1"
+	default:
+		text = fmt.Sprintf("give or take %.1f", l.ErrorBbl)
+	}
+	if l.Table == ByDiameter {
+		text += fmt.Sprintf(", and up to 1 %% (%.1f bbl) until it has a strapping table", l.GaugeBbl/100)
+	}
+	return text
+}
+
 // Verdict says whether the trucks' tickets and the gauge agree, to half a percent or a barrel.
 func (h *TruckTotals) Verdict() string {
 	switch {

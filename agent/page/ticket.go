@@ -62,6 +62,11 @@ func (s *site) ticket(w http.ResponseWriter, r *http.Request) {
 	if m, known := ticketMoods[row.State]; known {
 		p.Mood = m
 	}
+	if row.Voided != "" {
+		p.Mood, p.State = control.Unknown, "void"
+	} else if row.ForReview() != nil || row.Hauled.Verdict() == "APART" {
+		p.Mood, p.State = control.Bad, row.State+", needs a look"
+	}
 	p.facts(&row, at, s.server.Site.HoldDoubtful)
 	s.write(w, http.StatusOK, "ticket.html", p)
 }
@@ -74,7 +79,13 @@ func (p *ticketPage) facts(r *control.TicketRow, w words, doubtfulWait bool) {
 		}
 	}
 	at := func(t time.Time) string { return t.In(w.in()).Format("2006-01-02 15:04:05 MST") }
-	add("Stands", "%s", r.StateText(doubtfulWait, at))
+	add("Void, by", "%s", r.Voided)
+	add("Booked in its place", "%s", r.ReplacedBy)
+	stands := r.StateText(doubtfulWait, at)
+	if r.Voided != "" {
+		stands = "void; its record is " + stands
+	}
+	add("Stands", "%s", stands)
 	if r.Status != 0 {
 		add("Answered", "status %d, %s", r.Status, at(r.Answered))
 		add("Correlation", "%s", r.Corr)
@@ -90,7 +101,7 @@ func (p *ticketPage) facts(r *control.TicketRow, w words, doubtfulWait bool) {
 	if l := r.Load; l != nil {
 		add("Opening gauge", "%s (%.2f in)", tank.Length(l.Open).Gauge(), l.Open)
 		add("Closing gauge", "%s (%.2f in)", tank.Length(l.Close).Gauge(), l.Close)
-		add("By gauge", "%.2f bbl, give or take %.1f", l.GaugeBbl, l.ErrorBbl)
+		add("By gauge", "%s%.2f bbl, %s", map[bool]string{true: "at least "}[l.Least() != ""], l.GaugeBbl, ledger.ErrorText(l))
 		add("Flowed in", "%s", map[bool]string{true: "not known", false: fmt.Sprintf("%.1f bbl", l.InflowBbl)}[l.InflowUnknown])
 		add("Confidence", "%.2f", l.Confidence)
 		add("Needs review", "%s", strings.Join(l.Review, ", "))
@@ -126,7 +137,6 @@ func (p *ticketPage) facts(r *control.TicketRow, w words, doubtfulWait bool) {
 	add("By", "%s", r.Person)
 	add("Entered anyway", "%s", r.Anyway)
 	add("Rejected by", "%s", r.Rejected)
-	add("Void, by", "%s", r.Voided)
 }
 
 // picture draws the level about a load.

@@ -94,3 +94,29 @@ func TestATicketThatNeedsAPersonIsNotGreen(t *testing.T) {
 		}
 	})
 }
+
+// A void ticket's own page says so first, and is not green because the service has it; nor is that of one that a person should look at.
+func TestTheTicketPageOfAVoidOneSaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.Haul(4 * time.Hour)
+		r.Deliver()
+		all, err := r.Tickets()
+		r.Must(err)
+		number := all[0].Number
+		if _, page := r.get("/tickets/" + number); !strings.Contains(page, `<p class="headline well">`) || !strings.Contains(page, ", delivered</span>") {
+			t.Fatalf("a sound one:\n%s", page)
+		}
+		_, _, err = r.Match(ledger.MatchArgs{Number: number, Hauler: "88", Bbl: 90, Basis: ledger.AsObserved}, "ann")
+		r.Must(err)
+		if _, page := r.get("/tickets/" + number); strings.Contains(page, `<p class="headline well">`) || !strings.Contains(page, ", delivered, needs a look</span>") {
+			t.Errorf("apart from the truck's:\n%s", page)
+		}
+		r.Must(r.Void(number, "ann", "no oil was run"))
+		_, page := r.get("/tickets/" + number)
+		if strings.Contains(page, `<p class="headline well">`) || !strings.Contains(page, ", void</span>") || !strings.Contains(page, "void; its record is delivered") ||
+			strings.Index(page, "no oil was run") > strings.Index(page, "its record is delivered") {
+			t.Errorf("a void one:\n%s", page)
+		}
+	})
+}

@@ -16,8 +16,6 @@ const (
 	usualFar   = 0.05 // share of the usual by which production may fall short and still be a loss
 	usualNear  = 3.0  // bbl a day, likewise
 	usualMost  = 10   // days that are remembered
-
-	drawLongest = 7200.0 // s between two rests in which something was drawn; in more it may have come and gone
 )
 
 func (w *bookkeeper) closedDay(i int, p *tankPage) Day {
@@ -28,19 +26,15 @@ func (w *bookkeeper) closedDay(i int, p *tankPage) Day {
 		p.findLift()
 	}
 	d := Day{
-		Tank: t.ID, From: unix(s.from), To: unix(s.to), Measured: metered, Water: s.water, TransfersOut: s.transferredOut,
+		Tank: t.ID, From: unix(s.from), To: unix(s.to), Measured: metered, Lact: t.Lact, Water: s.water, TransfersOut: s.transferredOut,
 		TransfersIn: got, Other: s.other, RunList: append([]Run(nil), s.runs...), Remarks: s.remarks,
 	}
 	for _, r := range s.runs {
 		d.Runs += r.Bbl
 	}
-	usual, _ := p.steadyInflow(w.rules.LossLimit)
 	for _, m := range s.unexplained {
 		if m.bbl < 0 || metered {
 			d.Other -= m.bbl
-		}
-		if m.bbl < 0 && !metered && m.to-m.from <= drawLongest {
-			d.Other += usual * (m.to - m.from) / day // what left has what came meanwhile in it, as a run has
 		}
 	}
 	for _, x := range s.parts {

@@ -111,7 +111,8 @@ type Day struct {
 	Water        float64   `json:"water_bbl"`
 	TransfersOut float64   `json:"transfers_out_bbl"`
 	TransfersIn  float64   `json:"transfers_in_bbl"`
-	Other        float64   `json:"other_bbl"` // what else changed the stock: small draws, and the parts with a name; below 0: came
+	Other        float64   `json:"other_bbl"`      // what else changed the stock: small draws, and the parts with a name; below 0: came
+	Lact         bool      `json:"lact,omitempty"` // a meter sells the tank's oil: what of Other has no name is what it took
 	Residual     *float64  `json:"residual_bbl"`
 	Error        float64   `json:"error_bbl"`      // about twice the standard error of the residual
 	Sees         *float64  `json:"sees_bbl_a_day"` // the least loss that would have been reported; nil: none

@@ -194,3 +194,59 @@ func TestBookTakesATransferForNoLoss(t *testing.T) {
 		t.Errorf("%d days with a transfer, want 4", moved)
 	}
 }
+
+// TestBookHasWhatFlowedInDuringAMetersPumpOut: a pump-out of two hours, also one across the gauge-off, takes along what was produced then, and the book
+// says that a meter took it.
+func TestBookHasWhatFlowedInDuringAMetersPumpOut(t *testing.T) {
+	const inflow = 900.0
+	pump := func(s float64) float64 { // two of each eight hours, four times as fast as the well
+		sum := 0.0
+		for b := 6 * 3600.0; b < s; b += 8 * 3600 {
+			sum += stats.Clamp(s-b, 0, 2*3600) * 4 * inflow / day
+		}
+		return sum
+	}
+	days, losses := bookOf(t, plain(t, tank.Tank{Lact: true}), 4.2, func(s float64) float64 { return (150 + inflow*s/day - pump(s)) / tanktest.PerInch })
+	for _, d := range days["TK-1"][1:] {
+		d.adds(t)
+		if math.Abs(d.Other-inflow) > 0.015*inflow || math.Abs(*d.Production-inflow) > 0.015*inflow || !d.Lact {
+			t.Errorf("%s: %.1f bbl left and %.1f were produced, in truth %.0f each", d.From.Format(time.DateOnly), d.Other, *d.Production, inflow)
+		}
+	}
+	if len(losses) != 0 || len(days["TK-1"]) < 4 {
+		t.Errorf("%d days, losses %v", len(days["TK-1"]), losses)
+	}
+}
+
+// TestBookBooksASmallMoveWhereItBelongs: what left a tank in a small draw and came into another at the same time, to the barrel, is
+// nobody's production. A drain is none of that while another tank gets something else, or what its separator dumps.
+func TestBookBooksASmallMoveWhereItBelongs(t *testing.T) {
+	moves := pumped(15, 15*3600, 1, 2, 3)
+	for _, c := range []struct {
+		name  string
+		gets  func(s float64) float64
+		moved float64
+	}{
+		{"moved", func(s float64) float64 { return 40 + moves(s) }, 45},
+		{"another amount came", func(s float64) float64 { return 40 + 2*moves(s) }, 0},
+		{"it came at another time", func(s float64) float64 { return 40 + moves(s-1800) }, 0},
+		{"a separator dumps", func(s float64) float64 { return 40 + math.Floor(24*s/day)*7 }, 0},
+	} {
+		days, _ := bookOf(t, plain(t, tank.Tank{}, tank.Tank{}), 4.2, func(s float64) float64 { return (200 - moves(s)) / tanktest.PerInch },
+			func(s float64) float64 { return c.gets(s) / tanktest.PerInch })
+		out, other, in, made := 0.0, 0.0, 0.0, 0.0
+		for _, d := range days["TK-1"] {
+			out, other = out+d.TransfersOut, other+d.Other
+			d.adds(t)
+		}
+		for _, d := range days["TK-2"] {
+			in += d.TransfersIn
+			if d.adds(t); d.Production != nil {
+				made += *d.Production
+			}
+		}
+		if math.Abs(out-c.moved) > 1 || math.Abs(in-c.moved) > 1 || math.Abs(out+other-45) > 1 || c.moved > 0 && math.Abs(made) > 1 {
+			t.Errorf("%s: out %.1f, in %.1f, other %.1f, produced there %.1f; want %.0f moved of 45", c.name, out, in, other, made, c.moved)
+		}
+	}
+}

@@ -108,6 +108,8 @@ func (w *bookkeeper) addOutcome(o tank.Outcome) {
 		w.addRun(o.Load)
 	case o.Event != nil:
 		w.addEvent(o.Event)
+	case o.Verdict != nil:
+		w.addDraw(o.Verdict)
 	}
 }
 

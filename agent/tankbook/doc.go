@@ -25,7 +25,8 @@
 // or why none. A run across the gauge-off is booked whole on the day of its closing.
 //
 // A transfer is known by the giver's volume and shared by what the others rose. A tank's day closes only when no tank of the site
-// has an undecided draw, for four hours at most. A rise that is no production makes a day blind, not its fall a loss.
+// has an undecided draw, for four hours at most. What the detector saw leave in a draw that is no run, small or by the meter that sells
+// the oil, left with what flowed in meanwhile, or went to the tank that rose by the same barrels. A rise that is no production makes a day blind, not its fall a loss.
 //
 // When a tank begins to be measured otherwise, what the same oil is more or less is no production: it is an other amount with a name. So
 // is what a level has changed over a gap by more than production explains, unless the detector finds that it was a run or a transfer.

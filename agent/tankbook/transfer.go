@@ -16,6 +16,7 @@ const (
 	riseBefore = 30.0     // s before a transfer from which the rise of another tank counts
 	riseAfter  = 150.0
 	allRose    = 0.6  // share of a transfer that the others have to have risen by together, so that it is divided by their rises
+	sameShare  = 0.1  // of a small draw by which what others rose by may differ from it
 	moveShare  = 0.05 // of a transfer or a water draw that may have flowed in or not: its standard error
 )
 
@@ -47,14 +48,65 @@ func (w *bookkeeper) addReceived(j int, m movement) {
 
 // splitByDay gives each day its part of a movement that is known by its volume.
 func (p *tankPage) splitByDay(m movement, to func(*openDay, movement)) {
+	p.splitExact(m, func(s *openDay, part movement) {
+		s.variance += stats.Square(moveShare * part.bbl)
+		to(s, part)
+	})
+}
+
+// splitExact does so where the volume is known as well as the stock is.
+func (p *tankPage) splitExact(m movement, to func(*openDay, movement)) {
 	if at := p.yesterday.to; p.hasYesterday && m.from < at && m.to > at {
 		before := m.bbl * (at - m.from) / (m.to - m.from)
-		p.splitByDay(movement{m.from, at, before}, to)
+		p.splitExact(movement{m.from, at, before}, to)
 		m.from, m.bbl = at, m.bbl-before
 	}
-	s := p.dayOf(m.to)
-	s.variance += stats.Square(moveShare * m.bbl)
-	to(s, m)
+	to(p.dayOf(m.to), m)
+}
+
+// addDraw books what left in a draw that is no run and that nothing else is told of: a small one, or what the meter took that sells a
+// tank's oil. What flowed in meanwhile left with it, as in a run. Where other tanks rose by the same barrels in the same time, it
+// went there. Beside a production meter the rests have the inflow by count already; in a group a small draw is the equaliser's; and
+// what nobody saw leave is named as a change over a gap.
+func (w *bookkeeper) addDraw(v *tank.Verdict) {
+	i, ok := w.tankIndex(v.Tank)
+	t := w.site.Tank(i)
+	if small := v.What == tank.TooSmall; !ok || v.Unseen != nil || !small && v.What != tank.Metered || small && t.Group != "" {
+		return
+	}
+	p := w.writable(i)
+	open, _ := t.Table.Extrapolated(v.Open)
+	closed, _ := t.Table.Extrapolated(v.Close)
+	m := movement{tank.UnixSeconds(v.Start), tank.UnixSeconds(v.End), v.Bbl}
+	inflow := math.Max(0, m.bbl-(open-closed))
+	if usual, ok := p.steadyInflow(w.rules.LossLimit); ok {
+		inflow = usual * (m.to - m.from) / day
+	}
+	m.bbl = open - closed + inflow
+	switch {
+	case w.othersGot(i, p, m):
+		w.addTransfer(i, p, m, "")
+	case w.metered(i, p):
+		return
+	default:
+		p.splitExact(m, func(s *openDay, part movement) { s.other += part.bbl })
+		p.dayOf(m.to).variance += stats.Square(shareDoubt * inflow)
+	}
+	p.explained(m.from, m.to)
+	p.dropUnseen(m.from, m.to)
+}
+
+// othersGot says that other tanks rose by what left tank i, in the same time, and by more than any well makes of itself.
+func (w *bookkeeper) othersGot(i int, own *tankPage, m movement) bool {
+	rose, alone := 0.0, 0.0
+	out := [][]float64{make([]float64, w.site.Len())}
+	for j := range w.site.Len() {
+		if bbl := w.riseIn(i, j, own.clockOffset, m, []movement{m}, out); bbl > 0 {
+			usual, most := w.site.Inflow(w.st, j, m.from-own.clockOffset-riseBefore, m.to-own.clockOffset+riseAfter)
+			rose, alone = rose+bbl, alone+most-usual
+		}
+	}
+	return rose > alone && math.Abs(rose-m.bbl) <= math.Max(fallLeast, sameShare*m.bbl)
 }
 
 // transferShares divides a transfer between the tanks that rose meanwhile, for each part of it; where none did, as one that was

@@ -74,6 +74,9 @@ func (o *bookOptions) run(ctx context.Context, c *call, _ []string) error {
 	if err != nil {
 		return err
 	}
+	if err := h.checkTank(o.period.Tank); err != nil && len(rows) == 0 { // else it may be one of before
+		return usageError{"--tank: " + err.Error()}
+	}
 	switch {
 	case c.json():
 		return printJSON(c.out, rows)
@@ -87,6 +90,10 @@ func (o *bookOptions) run(ctx context.Context, c *call, _ []string) error {
 func (h site) begun(tank string, rows []ledger.BookRow, begins []ledger.BookBegin) (out []string) {
 	for _, b := range begins {
 		if tank != "" && b.Tank != tank || slices.ContainsFunc(rows, func(r ledger.BookRow) bool { return r.Tank == b.Tank }) {
+			continue
+		}
+		if h.cfg != nil && h.cfg.Loads.Speed != 0 && h.cfg.Loads.Speed != 1 {
+			out = append(out, fmt.Sprintf("%s: not counted; at loads.speed: %g the days are no production days", b.Tank, h.cfg.Loads.Speed))
 			continue
 		}
 		if b.Next.IsZero() {
@@ -161,6 +168,7 @@ func bookText(out io.Writer, rows []ledger.BookRow, unbooked []string) error {
 		head = append(head, c.head)
 	}
 	t.printf("%s\t\n", head)
+	var sites control.BookSentences
 	for i := 0; i < len(rows); {
 		n := i
 		for n < len(rows) && rows[n].Date == rows[i].Date {
@@ -169,6 +177,9 @@ func bookText(out io.Writer, rows []ledger.BookRow, unbooked []string) error {
 		}
 		if n-i > 1 {
 			t.printf("%s\t%s\t%s\t\n", rows[i].Date, "site", volumeColumns(rows[i:n]))
+			if text := knownOfSite(rows[i:n]); text != "" {
+				sites.Add(rows[i].Date, "site", text, text)
+			}
 		}
 		i = n
 	}
@@ -178,7 +189,7 @@ func bookText(out io.Writer, rows []ledger.BookRow, unbooked []string) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	for _, line := range append(control.BookNotes(rows), unbooked...) {
+	for _, line := range slices.Concat(control.BookNotes(rows), sites.Lines(), unbooked) {
 		t.printf("%s\n", line)
 	}
 	return t.Flush()
@@ -190,6 +201,29 @@ func volumeColumns(rows []ledger.BookRow) (all columns) {
 		all = append(all, figureText(sumOf(rows, c.of), 1))
 	}
 	return all
+}
+
+// knownOfSite says what a day's tanks make together where a sum lacks one of them; empty: none does, or nobody knows more.
+func knownOfSite(rows []ledger.BookRow) string {
+	var all []string
+	for _, c := range bookColumns {
+		var known []ledger.BookRow
+		var without []string
+		for _, r := range rows {
+			if c.of(&r) == nil {
+				without = append(without, r.Tank)
+				continue
+			}
+			known = append(known, r)
+		}
+		if known != nil && without != nil {
+			all = append(all, fmt.Sprintf("%s %s without %s", c.head, figureText(sumOf(known, c.of), 1), strings.Join(without, " and ")))
+		}
+	}
+	if all == nil {
+		return ""
+	}
+	return "not known of every tank: " + strings.Join(all, ", ")
 }
 
 func sumOf(rows []ledger.BookRow, of func(r *ledger.BookRow) *float64) *float64 {

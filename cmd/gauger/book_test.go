@@ -34,6 +34,10 @@ func TestATankWithoutARowInTheBookSaysWhenItComes(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	cfg.Loads.Speed = 60
+	if got := (site{cfg}).begun("TK-4", nil, begins); !slices.Equal(got, []string{"TK-4: not counted; at loads.speed: 60 the days are no production days"}) {
+		t.Errorf("a demonstration: %q", got)
+	}
 }
 
 // The columns of amounts that came to have a name later stand behind those that were there, each with its own sum.
@@ -65,5 +69,23 @@ func TestAnErrorThatIsNotKnownIsEmptyInTheFile(t *testing.T) {
 		if got := strings.Split(lines[i+1], ",")[at]; got != want {
 			t.Errorf("line %d: %q, want %q", i+1, got, want)
 		}
+	}
+}
+
+// Where a tank has no stock at a gauge-off the site's sums are empty, and what the others make together is said below.
+func TestTheBookSaysWhatIsKnownOfASiteWithADeadTank(t *testing.T) {
+	var a, b ledger.BookRow
+	a.Date, a.Tank, a.Opening, a.Production, a.Closing = "2026-03-02", "TK-1", new(100.0), new(20.0), new(120.0)
+	b.Date, b.Tank, b.Opening = "2026-03-02", "TK-2", new(50.0)
+	var out strings.Builder
+	if err := bookText(&out, []ledger.BookRow{a, b}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if want := "2026-03-02 site: not known of every tank: PRODUCED 20.0 without TK-2, CLOSING 120.0 without TK-2\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("no %q in\n%s", want, out.String())
+	}
+	out.Reset()
+	if err := bookText(&out, []ledger.BookRow{a, a}, nil); err != nil || strings.Contains(out.String(), "not known") {
+		t.Errorf("%v\n%s", err, out.String())
 	}
 }

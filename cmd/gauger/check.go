@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"os/user"
@@ -109,7 +110,40 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 	printTanks(t, cfg)
 	t.printf("disk: at most %s in %s: %s for the outbox, %s for its receipts, %s for the recorder\n",
 		outbox+receipts+recorder, cfg.Store.Path, outbox, receipts, recorder)
+	if text := noRoom(cfg.Store.Path, outbox+receipts+recorder, roomFor(cfg.Store.Path)); text != "" {
+		t.printf("%s\n", text)
+	}
 	return errors.Join(t.Flush(), printBudgets(c.out, cfg.Budgets, o.plan), late)
+}
+
+// roomFor is what a store may have on the disk where it is or will be: what is free there, and what it has already; -1: nobody knows.
+func roomFor(store string) config.Size {
+	has := int64(0)
+	_ = filepath.WalkDir(store, func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			if info, err := e.Info(); err == nil {
+				has += info.Size()
+			}
+		}
+		return nil // what cannot be read counts as nothing
+	})
+	for folder := store; ; folder = filepath.Dir(folder) {
+		var st unix.Statfs_t
+		if err := unix.Statfs(folder, &st); err == nil {
+			return config.Size(int64(st.Bavail)*int64(st.Bsize) + has)
+		} else if folder == filepath.Dir(folder) {
+			return -1
+		}
+	}
+}
+
+// noRoom warns of a disk that is smaller than what a store may grow to; empty: it is large enough, or nobody knows.
+func noRoom(store string, most, room config.Size) string {
+	if room < 0 || room >= most {
+		return ""
+	}
+	return fmt.Sprintf("! the disk of %s has room for %.1f MiB of that only: once it is full nothing new can be stored; give store.path a larger one, or lower store.max_bytes, store.receipts and recorder.max_bytes",
+		store, float64(room)/(1<<20))
 }
 
 // printTanks says what each tank holds when it is full, where a wrong size shows, and which barrels its tickets will have; tanks that are

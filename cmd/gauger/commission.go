@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -68,7 +69,7 @@ func (o *commissionOptions) run(ctx context.Context, c *call, args []string) err
 	if k.Given, err = o.given(); err != nil {
 		return err
 	}
-	if err := errors.Join(k.only(args), k.read()); err != nil {
+	if err := errors.Join(k.checkGiven(), k.only(args), k.read()); err != nil {
 		return err
 	}
 	if o.list {
@@ -115,6 +116,31 @@ func (o *commissionOptions) given() (map[string]string, error) {
 		}
 	}
 	return given, nil
+}
+
+// checkGiven refuses an answer that was given for a tank or a point that there is not, or that is no gauge: it would be asked for instead.
+func (k *commissioner) checkGiven() error {
+	var points []string
+	for _, p := range k.places {
+		points = append(points, string(p.Point))
+	}
+	for _, key := range slices.Sorted(maps.Keys(k.Given)) {
+		kind, name, _ := strings.Cut(key, ".")
+		switch kind {
+		case "gauge", "accept":
+			if err := (site{k.cfg}).checkTank(name); err != nil {
+				return usageError{"--" + kind + ": " + err.Error()}
+			}
+			if _, err := checkGauge(k.Given[key]); kind == "gauge" && err != nil {
+				return usageError{"--gauge " + name + ": " + err.Error()}
+			}
+		default:
+			if name != "all" && !slices.Contains(points, name) {
+				return usageError{fmt.Sprintf("--%s: %q is no point of %s%s", kind, name, k.c.config, didYouMean(name, points))}
+			}
+		}
+	}
+	return nil
 }
 
 // commissionPlaces are the points that tanks are fed by, tank by tank with the level first, then all others.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,7 +24,7 @@ const deliveryPoll = 50 * time.Millisecond
 type sentRecord struct {
 	Stream string `json:"stream"`
 	Seq    uint64 `json:"seq"`
-	State  string `json:"state"`            // delivered, refused or queued
+	State  string `json:"state"`            // delivered, refused or queued; left: it is in the outbox no more, and has no receipt there
 	Status int    `json:"status,omitempty"` // of the service's answer; 0 when there is none
 	Number string `json:"number,omitempty"` // of a ticket
 	Reason string `json:"reason,omitempty"` // why it was refused, or why it still waits, as far as that is known
@@ -93,8 +94,9 @@ func (d *connection) checkOnce(ctx context.Context, open []sentRecord, heard *an
 
 func (d *connection) locate(ctx context.Context, s *sentRecord) error {
 	var e control.Entry
-	if err := d.request(ctx, "outbox.show", control.RecordQuery{Stream: s.Stream, Seqs: []uint64{s.Seq}}, &e); err != nil {
-		return err
+	err := d.request(ctx, "outbox.show", control.RecordQuery{Stream: s.Stream, Seqs: []uint64{s.Seq}}, &e)
+	if err != nil {
+		return s.goneBy(err)
 	}
 	s.Status = e.Status
 	switch e.State {
@@ -103,6 +105,15 @@ func (d *connection) locate(ctx context.Context, s *sentRecord) error {
 	case "dead", "dropped":
 		s.State, s.Reason = "refused", e.Reason
 	}
+	return nil
+}
+
+// goneBy takes an error that says that the outbox has a record no more, which it had; a daemon's error is its words only.
+func (s *sentRecord) goneBy(err error) error {
+	if !strings.Contains(err.Error(), outbox.ErrRecord.Error()) {
+		return err
+	}
+	s.State, s.Reason = "left", "it is in the outbox no more, and no receipt is kept there, as when the disk is full: the service has most likely taken it; look there before it is written again"
 	return nil
 }
 

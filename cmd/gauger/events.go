@@ -57,6 +57,7 @@ func (o *eventsGetOptions) run(ctx context.Context, c *call, args []string) erro
 	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "events.get", o.query, &found) }); err != nil {
 		return err
 	}
+	h := findSite(c)
 	var raw []json.RawMessage
 	for _, e := range found.Items {
 		raw = append(raw, e.Raw)
@@ -64,9 +65,24 @@ func (o *eventsGetOptions) run(ctx context.Context, c *call, args []string) erro
 	return printAnswer(c, queryAnswer{raw, found.Raw, found.Odd, found.Note, o.query.All, "event"}, func(w *table) {
 		w.printf("START\tEND\tRULE\tOBJECT\tNOTE\n")
 		for _, e := range found.Items {
-			w.printf("%s\t%s\t%s\t%s %s\t%s\n", e.Start, e.End, e.Rule, e.ObjectType, e.ObjectID, e.Note)
+			w.printf("%s\t%s\t%s\t%s %s\t%s\n", h.eventTime(e.Start), h.eventTime(e.End), e.Rule, e.ObjectType, e.ObjectID, e.Note)
 		}
 	})
+}
+
+// eventTime is a time of an event, which the service mostly writes without a zone, as the site's clock shows it; another text stays as it came.
+func (h site) eventTime(text string) string {
+	at := time.UTC
+	if h.cloudWire().EventZone == "site" {
+		at = h.zone()
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		if t, err = time.ParseInLocation("2006-01-02T15:04:05", text, at); err != nil {
+			return text
+		}
+	}
+	return t.In(h.zone()).Format("2006-01-02 15:04:05 MST")
 }
 
 // diagnosticEvent is a diagnostic event in the service's shape, with both spellings of its object.

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"gauger/agent/control"
 	"gauger/agent/recorder"
+	"gauger/collectors"
 
 	"github.com/spf13/cobra"
 )
@@ -67,9 +70,30 @@ func writeReadings(ctx context.Context, c *call, d *connection, w control.Readin
 		return nil
 	})
 	if err == nil && none {
-		fmt.Fprintln(c.err, "the recorder has no readings of these points and this time")
+		fmt.Fprintln(c.err, "the recorder has no readings of these points and this time"+unknownPoints(c, w.Points))
 	}
 	return err
+}
+
+// unknownPoints says which of some names are no points of the configuration; empty: all are, or nobody knows.
+func unknownPoints(c *call, names []collectors.Point) string {
+	h := findSite(c)
+	if h.cfg == nil {
+		return ""
+	}
+	var known, unknown []string
+	for info := range h.cfg.Points() {
+		known = append(known, string(info.Point))
+	}
+	for _, name := range names {
+		if !slices.Contains(known, string(name)) {
+			unknown = append(unknown, fmt.Sprintf("%q is no point of the configuration%s", name, didYouMean(string(name), known)))
+		}
+	}
+	if unknown == nil {
+		return ""
+	}
+	return "; " + strings.Join(unknown, "; ")
 }
 
 // stream follows one of the operations that go on, until it is over.

@@ -123,13 +123,21 @@ func (o *initOptions) write(c *call, s *draft.Site, kept string) error {
 	if err := os.Remove(kept); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("take away the answers, which are in the configuration now: %w", err)
 	}
-	fmt.Fprintln(c.out, dialogue.Fold(fmt.Sprintf("\n%s is written: %s, %s, %s. Next: `gauger check` (every mistake and doubt), `gauger read` (each device once), `gauger commission` (with the hand gauge).",
-		c.config, countText(len(cfg.Devices), "device"), countText(cfg.CountPoints(), "point"), countText(len(cfg.Tanks), "tank"))))
+	fmt.Fprintln(c.out, dialogue.Fold(fmt.Sprintf("\n%s is written: %s, %s, %s. Next: `gauger check%[5]s` (every mistake and doubt), `gauger read%[5]s` (each device once), `gauger commission%[5]s` (with the hand gauge).",
+		c.config, countText(len(cfg.Devices), "device"), countText(cfg.CountPoints(), "point"), countText(len(cfg.Tanks), "tank"), c.configFlag())))
 	if s.Object == "" {
 		fmt.Fprintf(c.out, "%s\n", dialogue.Fold("Still missing: object, the GUID of the site's device. `gauger devices query` shows it as soon as a key works, else whoever keeps the service knows it; "+
 			"write it into the file. Until then `gauger check` refuses the file, and gauger makes tickets but sends no events."))
 	}
 	return nil
+}
+
+// configFlag is the -c that a next command needs to find this one's configuration; empty: none.
+func (c *call) configFlag() string {
+	if c.config == cmp.Or(c.getenv("GAUGER_CONFIG"), defaultConfig) {
+		return ""
+	}
+	return " -c " + c.config
 }
 
 // given turns flags into answers. Where one of a kind was given, no more of that kind are asked for.

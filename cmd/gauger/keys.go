@@ -366,7 +366,7 @@ func keyEndText(t time.Time, assumed bool, at *time.Location) string {
 
 func keyRenewalText(k keys.Status, at *time.Location) string {
 	if !k.Doubt.IsZero() {
-		return "asked at " + timeText(k.Doubt, at) + ", answer lost"
+		return "asked at " + timeText(k.Doubt, at) + ", no answer that it was renewed"
 	}
 	return timeText(k.Renewed, at)
 }

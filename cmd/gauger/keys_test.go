@@ -172,3 +172,11 @@ func TestInitTouchesNoStore(t *testing.T) {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
+
+// A renewal whose answer was none that it was made may well have been answered, as with a 503: nobody says that the answer is lost.
+func TestARenewalInDoubtIsNotCalledLost(t *testing.T) {
+	at := time.Date(2026, 3, 2, 15, 53, 0, 0, time.UTC)
+	if got := keyRenewalText(keys.Status{Doubt: at}, time.UTC); got != "asked at 2026-03-02 15:53, no answer that it was renewed" {
+		t.Error(got)
+	}
+}

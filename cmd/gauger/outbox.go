@@ -340,5 +340,8 @@ func runOutboxCheck(_ context.Context, c *call, args []string) error {
 	for _, p := range r.Problems {
 		fmt.Fprintln(c.out, "  "+p)
 	}
+	if errors.Is(err, outbox.ErrDamaged) && r.Records+r.DeadLetters+r.State == 0 {
+		fmt.Fprintln(c.out, "  nothing of an outbox is in it: is it the right file? That of a site is outbox.db in the folder store.path")
+	}
 	return err
 }

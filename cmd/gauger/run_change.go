@@ -246,7 +246,7 @@ func failureText(t *apply.Trial) string {
 	if t == nil {
 		return ""
 	}
-	return fmt.Sprintf("it was tried %s and %s: %s", t.Began.Format("2006-01-02 15:04"), t.Outcome, strings.Join(t.Reasons, "; "))
+	return fmt.Sprintf("it was tried %s and %s: %s", t.Began.Format("2006-01-02 15:04 MST"), t.Outcome, strings.Join(t.Reasons, "; "))
 }
 
 // usualPull between two looks for another configuration.

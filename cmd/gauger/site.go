@@ -42,6 +42,18 @@ func (h site) cloudWire() cloud.Wire {
 	return h.cfg.Service.Wire
 }
 
+// checkTank refuses an id that is no tank's of the configuration, where there is one; an empty one is none.
+func (h site) checkTank(id string) error {
+	if h.cfg == nil || id == "" || h.tank(id) != nil {
+		return nil
+	}
+	var ids []string
+	for _, t := range h.cfg.Tanks {
+		ids = append(ids, t.ID)
+	}
+	return fmt.Errorf("no tank %q is configured%s; the tanks are %s", id, didYouMean(id, ids), strings.Join(ids, ", "))
+}
+
 // tank is one tank's configuration; nil when it has none.
 func (h site) tank(id string) *config.Tank {
 	if h.cfg == nil {

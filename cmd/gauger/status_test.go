@@ -167,3 +167,19 @@ func TestOnlyTheStatesAreColoured(t *testing.T) {
 		}
 	}
 }
+
+// Of a tank whose level has gone nobody says that it falls: only until when it was seen, and what it did then.
+func TestATankThatIsNotSeenDoesNothing(t *testing.T) {
+	at := func(t time.Time) string { return t.Format("15:04") }
+	good := time.Date(2026, 3, 2, 15, 51, 0, 0, time.UTC)
+	for want, s := range map[string]ledger.TankStatus{
+		"not seen since 15:51; then: the level falls": {Phase: "drawing", Quality: "bad", GoodAt: good},
+		"not seen since 15:51":                        {Phase: "idle", Quality: "bad", GoodAt: good},
+		"the level falls":                             {Phase: "drawing", Quality: "good", Level: new(100.0), GoodAt: good},
+		"not watched yet":                             {Phase: "waiting", Quality: "bad"},
+	} {
+		if got := doing(s, at); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

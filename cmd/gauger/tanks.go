@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -53,7 +54,7 @@ func runTanksList(ctx context.Context, c *call, _ []string) error {
 		if w := r.Inhibited; w != nil {
 			remarks = append(remarks, fmt.Sprintf("inhibited until %s by %s: %s", timeText(w.Until, zone), w.Person, w.Why))
 		}
-		t.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, orDash(r.Gauge), orDash(figureText(r.Level, 2)), orDash(figureText(r.Barrels, 1)), timeText(r.At, zone), doing(r.TankStatus), last, strings.Join(remarks, "; "))
+		t.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, orDash(r.Gauge), orDash(figureText(r.Level, 2)), orDash(figureText(r.Barrels, 1)), timeText(r.At, zone), doing(r.TankStatus, func(t time.Time) string { return timeText(t, zone) }), last, strings.Join(remarks, "; "))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -67,12 +68,21 @@ func runTanksList(ctx context.Context, c *call, _ []string) error {
 // phaseWords are what the detector's phases mean at the tank.
 var phaseWords = map[string]string{"idle": "no load", "drawing": "the level falls", "confirming": "settling", "waiting": "not watched yet"}
 
-// doing is what a tank does in words; of one without a level nobody knows.
-func doing(t ledger.TankStatus) string {
-	if t.Phase == "idle" && t.Quality != "good" && t.Level == nil {
-		return "not seen"
+// doing is what a tank does in words; of one without a level nobody knows, but when it was last seen and what it did then. at writes a
+// time down.
+func doing(t ledger.TankStatus, at func(time.Time) string) string {
+	word := cmp.Or(phaseWords[t.Phase], t.Phase)
+	if t.Quality == "good" || t.Level != nil || t.Phase == "waiting" {
+		return word
 	}
-	return cmp.Or(phaseWords[t.Phase], t.Phase)
+	text := "not seen"
+	if !t.GoodAt.IsZero() {
+		text += " since " + at(t.GoodAt)
+	}
+	if t.Phase != "idle" {
+		text += "; then: " + word
+	}
+	return text
 }
 
 type tanksInhibitOptions struct {
@@ -170,7 +180,7 @@ func (p *statusPage) tanks() {
 		if k.Level != nil {
 			level = k.Gauge
 		}
-		phase := doing(k)
+		phase := doing(k, p.clock)
 		if w := k.Inhibited; w != nil {
 			phase += ", inhibited until " + timeText(w.Until, p.zone) + " by " + w.Person
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -243,16 +244,9 @@ func manualTicketText(cfg *config.Config, w ledger.ManualTicket) string {
 
 // checkTickets refuses what cannot be a run, before anything is asked. path is the file that they come from, if any.
 func checkTickets(cfg *config.Config, path string, all []ledger.ManualTicket) error {
-	var ids []string
-	for _, t := range cfg.Tanks {
-		ids = append(ids, t.ID)
-	}
-	site := newAgentSite(cfg)
+	agentSite := newAgentSite(cfg)
 	for i, w := range all {
-		err := site.CheckManual(w)
-		if !slices.Contains(ids, w.Tank) {
-			err = fmt.Errorf("no tank %q is configured%s; the tanks are %s", w.Tank, didYouMean(w.Tank, ids), strings.Join(ids, ", "))
-		}
+		err := cmp.Or((site{cfg}).checkTank(w.Tank), agentSite.CheckManual(w))
 		switch {
 		case err != nil && path != "":
 			return fmt.Errorf("%s: record %d: %w", path, i+1, err)

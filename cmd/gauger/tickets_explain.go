@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gauger/agent/ledger"
 	"gauger/agent/tank"
 )
 
@@ -111,9 +112,9 @@ func (r *ticketRow) sentences(h site) []string {
 	least, what := "", "what"
 	if why := l.Least(); why != "" {
 		least, what = "at least ", "the least that"
-		say("The difference is %.1f bbl, %s; the load was at least that: %s, and what was taken then is not in it.", l.GaugeBbl, errorText(l), why)
+		say("The difference is %.1f bbl, %s; the load was at least that: %s, and what was taken then is not in it.", l.GaugeBbl, ledger.ErrorText(l), why)
 	} else {
-		say("The difference is %.1f bbl, %s.", l.GaugeBbl, errorText(l))
+		say("The difference is %.1f bbl, %s.", l.GaugeBbl, ledger.ErrorText(l))
 	}
 	switch {
 	case hidden != nil:
@@ -126,14 +127,14 @@ func (r *ticketRow) sentences(h site) []string {
 		say("Meanwhile about %s flowed in, so %s%.1f bbl left the tank.", inflowText(l), least, l.RemovedBbl)
 	}
 	if hidden == nil {
-		say("It left at %.1f bbl a minute, %s, seen in %s.", l.Rate, partsText(l.Parts), countText(l.Samples, "reading"))
+		say("It left at %.1f bbl a minute, %s, seen in %s.", l.Rate, partsText(l), countText(l.Samples, "reading"))
 	}
 	out = append(out, otherCauses(l)...)
 	if l.Group != "" {
 		say("The tank stands in the group %s, joined by an open equaliser; the group lost %.1f bbl.", l.Group, l.GroupBbl)
 	}
-	if l.Gap >= notableGap && hidden == nil {
-		say("No reading came for %s of it.", spokenDuration(l.Gap))
+	if tellsOfGap(l) && hidden == nil {
+		say("No reading came for %s of its %s: what the level did in that time is not known.", spokenDuration(l.Gap), spokenDuration(l.End.Sub(l.Start)))
 	}
 	if len(l.Remarks) > 0 {
 		say("A reader should know: %s.", strings.Join(l.Remarks, ", "))
@@ -145,11 +146,14 @@ func (r *ticketRow) sentences(h site) []string {
 // lowerFirst makes the first letter small.
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
-func partsText(n int) string {
-	if n <= 1 {
-		return "without a pause"
+func partsText(l *tank.Load) string {
+	switch {
+	case l.Parts > 1:
+		return fmt.Sprintf("in %d parts with pauses between them", l.Parts)
+	case tellsOfGap(l):
+		return "without a pause that a reading shows"
 	}
-	return fmt.Sprintf("in %d parts with pauses between them", n)
+	return "without a pause"
 }
 
 // otherCauses are what the fall could have been instead of a load, each with the figure that speaks against it.

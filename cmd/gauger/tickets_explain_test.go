@@ -80,6 +80,23 @@ func TestATicketIsExplainedByItsFigures(t *testing.T) {
 	}
 }
 
+// Of a load of which almost half was not seen nobody knows that it had no pause, and a reader is told of it however short it was.
+func TestALoadWithABlankInItIsNotToldAsSeen(t *testing.T) {
+	blank := paper(func(r *ticketRow) {
+		r.Load.Parts, r.Load.End, r.Load.Gap = 1, r.Load.Start.Add(4*time.Minute), 108*time.Second
+	})
+	text := strings.Join(blank.sentences(site{}), "\n")
+	for _, want := range []string{"without a pause that a reading shows, seen in 212 readings", "No reading came for 2 minutes of its 4 minutes: what the level did in that time is not known."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("not said: %q in\n%s", want, text)
+		}
+	}
+	blank.Load.Gap = 10 * time.Second
+	if text := strings.Join(blank.sentences(site{}), "\n"); !strings.Contains(text, "without a pause, seen") || strings.Contains(text, "No reading came") {
+		t.Errorf("a short one:\n%s", text)
+	}
+}
+
 // Of a load that was seen from the middle, or not to its end, the figures are the least that was taken.
 func TestALoadThatWasNotSeenWholeIsTheLeast(t *testing.T) {
 	for _, why := range []string{tank.BeganBefore, tank.StoppedInside} {

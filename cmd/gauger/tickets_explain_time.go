@@ -193,7 +193,11 @@ func (a *timeAnswer) verdictSentences(v *tank.Verdict) []string {
 	if what, isFault := faultWords[v.What]; isFault {
 		return []string{fmt.Sprintf("%s %s: %s.", spokenPeriod(v.Start, v.End, a.h.zone()), what, v.Why)}
 	}
-	fell := fmt.Sprintf("%s the level of tank %s fell from %s to %s, %.1f bbl.", spokenPeriod(v.Start, v.End, a.h.zone()), a.Tank, spokenLevel(v.Open), spokenLevel(v.Close), v.Bbl)
+	inflow := " with what flowed in"
+	if v.What == tank.Recirculated {
+		inflow = ""
+	}
+	fell := fmt.Sprintf("%s the level of tank %s fell from %s to %s, %.1f bbl%s.", spokenPeriod(v.Start, v.End, a.h.zone()), a.Tank, spokenLevel(v.Open), spokenLevel(v.Close), v.Bbl, inflow)
 	if v.Unseen != nil {
 		fell = fellUnseen(v.Unseen, a.h.zone(), a.Tank, v.Open, v.Close) + fmt.Sprintf(" It was %.1f bbl.", v.Bbl)
 	}

@@ -71,6 +71,9 @@ func (o *ticketsListOptions) run(ctx context.Context, c *call, _ []string) error
 	case c.format == "csv":
 		return writeTicketsCSV(c, h, rows)
 	case len(rows) == 0:
+		if err := h.checkTank(o.id); err != nil { // else it may be one of before
+			return usageError{"--tank: " + err.Error()}
+		}
 		fmt.Fprintln(c.out, "no tickets")
 		return sayLostTickets(ctx, c)
 	}
@@ -127,7 +130,7 @@ func printTickets(c *call, h site, rows []ticketRow, inBook map[string]float64) 
 			}
 		}
 		t.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name(), r.Tank, timeText(r.Start, h.zone()), r.End.In(h.zone()).Format("15:04"),
-			open, closing, figureText(g.bbl, 1), truck, diff, r.standing(), r.reviewText())
+			open, closing, figureText(g.bbl, 2), truck, diff, r.standing(), r.reviewText())
 	}
 	t.printf("\n")
 	printSums(t, h, rows)
@@ -180,12 +183,12 @@ func (s *ticketSum) add(r *ticketRow, h site) {
 
 // String has gross and net only where every ticket has.
 func (s *ticketSum) String() string {
-	text := fmt.Sprintf("%s, %.1f bbl by gauge", countText(s.n, "ticket"), s.bbl)
+	text := fmt.Sprintf("%s, %.2f bbl by gauge", countText(s.n, "ticket"), s.bbl)
 	if s.n > 0 && s.noGross == 0 {
-		text += fmt.Sprintf(", %.1f gross", s.grossBbl)
+		text += fmt.Sprintf(", %.2f gross", s.grossBbl)
 	}
 	if s.n > 0 && s.noNet == 0 {
-		text += fmt.Sprintf(", %.1f net", s.netBbl)
+		text += fmt.Sprintf(", %.2f net", s.netBbl)
 	}
 	return text
 }

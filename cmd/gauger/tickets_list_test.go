@@ -31,12 +31,12 @@ func TestTheSumsOfAMonth(t *testing.T) {
 	if err := table.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	const want = `production day 2026-03-01: 1 ticket, 180.5 bbl by gauge, 178.5 gross
-production day 2026-03-02: 2 tickets, 330.0 bbl by gauge
+	const want = `production day 2026-03-01: 1 ticket, 180.50 bbl by gauge, 178.50 gross
+production day 2026-03-02: 2 tickets, 330.00 bbl by gauge
 
-2 days with tickets, from 2026-03-01 to 2026-03-02: 3 tickets, 510.5 bbl by gauge
-  TK-1: 2 tickets, 340.5 bbl by gauge
-  TK-2: 1 ticket, 170.0 bbl by gauge, 168.0 gross
+2 days with tickets, from 2026-03-01 to 2026-03-02: 3 tickets, 510.50 bbl by gauge
+  TK-1: 2 tickets, 340.50 bbl by gauge
+  TK-2: 1 ticket, 170.00 bbl by gauge, 168.00 gross
 no gross and net in a sum with 1 ticket of: TK-1
 the book's runs of these loads are 2.4 bbl more: it flowed in meanwhile
 not in the sums: 1 rejected, 1 dropped, 1 void, 345.0 bbl; nor in the book's runs
@@ -65,7 +65,7 @@ func TestTheSumsAreThoseOfTheLines(t *testing.T) {
 		sum.add(&ticketRow{control.TicketRow{TicketRecord: r, State: "delivered"}}, site{})
 		book.Tickets = append(book.Tickets, ledger.BookTicket{GaugeBbl: 100.006, RunsBbl: 100.5, State: "left"})
 	}
-	if sum.String() != "20 tickets, 2000.2 bbl by gauge, 1980.2 gross" {
+	if sum.String() != "20 tickets, 2000.20 bbl by gauge, 1980.20 gross" {
 		t.Errorf("the list: %s", &sum)
 	}
 	var out strings.Builder

@@ -124,29 +124,12 @@ func (r *ticketRow) addGauges(s *sheet, h site) {
 			least = "at least "
 		}
 		table, _, _ := strings.Cut(tableName(r.Load.Table), " (")
-		s.add("by gauge", "%s%.2f bbl, %s, by the %s", least, r.Load.GaugeBbl, errorText(r.Load), table)
+		s.add("by gauge", "%s%.2f bbl, %s, by the %s", least, r.Load.GaugeBbl, ledger.ErrorText(r.Load), table)
 		return
 	}
 	if g.bbl != nil {
 		s.add("by gauge", "%.2f bbl", *g.bbl)
 	}
-}
-
-// errorText claims no more of a volume's error than was computed: it is the gauges', and what a diameter in the place of a table is off
-// comes on top.
-func errorText(l *tank.Load) (text string) {
-	switch {
-	case l.ErrorBbl <= 0:
-		text = "its error is not known"
-	case l.ErrorBbl < 0.1:
-		text = "give or take less than 0.1"
-	default:
-		text = fmt.Sprintf("give or take %.1f", l.ErrorBbl)
-	}
-	if l.Table == byDiameter {
-		text += fmt.Sprintf(", and up to 1 %% (%.1f bbl) until it has a strapping table", l.GaugeBbl/100)
-	}
-	return text
 }
 
 // addVolumes adds the chain from the gauges to barrels at 60 degrees.
@@ -198,7 +181,7 @@ func addMeasured(s *sheet, l *tank.Load) {
 		s.add("parts", "%d", l.Parts)
 	}
 	s.add("readings", "%d", l.Samples)
-	if l.Gap >= notableGap {
+	if tellsOfGap(l) {
 		s.add("longest gap", "%s", spokenDuration(l.Gap))
 	}
 	if l.Group != "" {
@@ -217,8 +200,16 @@ func addMeasured(s *sheet, l *tank.Load) {
 	s.add("remarks", "%s", strings.Join(l.Remarks, ", "))
 }
 
-// notableGap is the shortest silence inside a load that is worth a word.
-const notableGap = 5 * time.Minute
+// notableGap is the shortest silence inside a load that is worth a word, notableShare the least part of the load.
+const (
+	notableGap   = 5 * time.Minute
+	notableShare = 4
+)
+
+// tellsOfGap says that so much of a load was not seen that a reader should know.
+func tellsOfGap(l *tank.Load) bool {
+	return l.Gap >= notableGap || l.Gap > 0 && l.Gap*notableShare >= l.End.Sub(l.Start)
+}
 
 // temperatureText is a temperature that was measured at the opening, and at the closing where it was.
 func temperatureText(opening, closing *float64) string {
@@ -317,12 +308,9 @@ func feetAndInches(inches float64) string {
 	return fmt.Sprintf("%s (%.2f in)", gaugeText(inches), inches)
 }
 
-// byDiameter is the name of the table of a tank that has none.
-const byDiameter = "geometry"
-
 // tableName says which table made barrels of inches.
 func tableName(name string) string {
-	if name == byDiameter {
+	if name == ledger.ByDiameter {
 		return "tank's diameter (there is no strapping table)"
 	}
 	return "strapping table"

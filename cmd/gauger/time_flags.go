@@ -205,12 +205,9 @@ func addRangeFlags(f *pflag.FlagSet) func(cfg *config.Config) (backtestRange, er
 			return c, times.err
 		case !c.from.IsZero() && !c.to.IsZero() && !c.from.Before(c.to):
 			return c, usageError{"--to must be later than --from"}
-		case *id != "" && site{cfg}.tank(*id) == nil:
-			var ids []string
-			for _, t := range cfg.Tanks {
-				ids = append(ids, t.ID)
-			}
-			return c, usageError{fmt.Sprintf("--tank: no tank %q is configured%s; the tanks are %s", *id, didYouMean(*id, ids), strings.Join(ids, ", "))}
+		}
+		if err := (site{cfg}).checkTank(*id); err != nil {
+			return c, usageError{"--tank: " + err.Error()}
 		}
 		return c, nil
 	}

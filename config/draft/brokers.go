@@ -1,11 +1,13 @@
 package draft
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"gauger/agent/dialogue"
 	"gauger/collectors/mqtt"
@@ -106,6 +108,20 @@ func (v *Interview) askTopics(ctx context.Context, key string, b Broker, d *Devi
 	return v.takeTopics(ctx, key, heard, chosen, d)
 }
 
+// unitWords are the units that the last word of a value's name may say.
+var unitWords = map[string]string{
+	"in": "in", "inch": "in", "inches": "in", "ft": "ft", "feet": "ft", "mm": "mm", "cm": "cm", "m": "m", "percent": "percent", "pct": "percent", "degf": "degF", "degc": "degC",
+}
+
+// unitByName is the unit that the name of a value says, as level.ft does; else inches, the usual one.
+func unitByName(p mqtt.Point) string {
+	words := strings.FieldsFunc(strings.ToLower(cmp.Or(p.Value, p.Metric, p.Topic)), func(c rune) bool { return !unicode.IsLetter(c) })
+	if len(words) == 0 {
+		return "in"
+	}
+	return cmp.Or(unitWords[words[len(words)-1]], "in")
+}
+
 func (v *Interview) takeTopics(ctx context.Context, key string, heard []mqtt.Suggestion, chosen []int, d *Device) error {
 	var lines []string
 	for _, i := range chosen {
@@ -114,7 +130,7 @@ func (v *Interview) takeTopics(ctx context.Context, key string, heard []mqtt.Sug
 			to                *string
 			key, text, preset string
 			check             func(string) (string, error)
-		}{{&p.Name, "name", "  Name of the point", p.Name, d.checkName}, {&p.Unit, "unit", "  Unit of " + heard[i].Sample + " (in, ft, percent, degF ...)", "in", nil}} {
+		}{{&p.Name, "name", "  Name of the point", p.Name, d.checkName}, {&p.Unit, "unit", "  Unit of " + heard[i].Sample + " (in, ft, percent, degF ...)", unitByName(p), nil}} {
 			if err := v.into(ctx, ask.to, dialogue.Question{Key: fmt.Sprint(key, ask.key, i), Text: ask.text, Default: ask.preset, Check: ask.check, Passing: true}); err != nil {
 				return err
 			}

@@ -50,6 +50,9 @@ func (p *Problems) Err() error {
 	if p.N == 0 {
 		return nil
 	}
+	if p.N == 1 {
+		return fmt.Errorf("1 problem: %w", p.First[0])
+	}
 	return fmt.Errorf("%d problems, the first: %w", p.N, p.First[0])
 }
 

@@ -5,8 +5,10 @@
 package ledgertest
 
 import (
+	"context"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 	"unsafe"
@@ -159,4 +161,22 @@ func Stepped(t time.Time, by time.Duration) time.Time {
 	inside := (*struct{ wall uint64 })(unsafe.Pointer(&t)) // the seconds of an instant that has both clocks begin at bit 30
 	inside.wall += uint64(int64(by/time.Second)) << 30
 	return t
+}
+
+// Deliver lets the service take the tickets that wait; it belongs into a bubble.
+func (b *Bench) Deliver() {
+	ctx, cancel := context.WithCancel(b.T.Context())
+	ended := make(chan error)
+	go func() { ended <- b.Box.Drain(ctx, ledger.Tickets, taker{}) }()
+	Pass(time.Minute)
+	cancel()
+	b.Must(<-ended)
+}
+
+// taker is a service that takes everything.
+type taker struct{}
+
+// Send implements outbox.Sender.
+func (taker) Send(_ context.Context, _ string, batch []outbox.Record) []outbox.Answer {
+	return slices.Repeat([]outbox.Answer{{Class: outbox.Stored, Status: 200}}, len(batch))
 }

@@ -31,8 +31,12 @@ type Candidate struct {
 	rank    float64  // the smaller the likelier
 }
 
-// snapshot is the registers that could be read.
-type snapshot map[int]uint16
+// snapshot is the registers that could be read, and in which answer each came; nil: all in one. Words of two answers are of two moments,
+// and make no value.
+type snapshot struct {
+	words   map[int]uint16
+	answers map[int]int
+}
 
 // divisors are the scales that transmitters use for whole numbers: tenths, hundredths and so on; sixteenths and
 // eighths of an inch. A raw number divided by one of them is the value.
@@ -74,8 +78,8 @@ func isFloat(k registers.Kind) bool { return k == registers.Float32 || k == regi
 func (p snapshot) registersFrom(from, count int) ([]uint16, bool) {
 	var words []uint16
 	for a := from; a < from+count; a++ {
-		w, ok := p[a]
-		if !ok {
+		w, ok := p.words[a]
+		if !ok || p.answers[a] != p.answers[from] {
 			return nil, false
 		}
 		words = append(words, w)
@@ -289,8 +293,8 @@ func (p snapshot) neighbourEvidence(c Candidate, r interpretation) float64 {
 		return 0
 	}
 	sum := 0.0
-	_, before := p[c.Address-1]
-	_, after := p[c.Address+n]
+	_, before := p.words[c.Address-1]
+	_, after := p.words[c.Address+n]
 	if !before && !after {
 		sum += 1.5
 	}

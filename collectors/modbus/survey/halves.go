@@ -41,7 +41,7 @@ func floatsIn(p snapshot, q Question, order string) floats {
 func highFirst(order string) bool { return order == "ABCD" || order == "BADC" }
 
 func (f floats) word(at int) (w uint16, there bool) {
-	w, there = f.snapshot[at]
+	w, there = f.words[at]
 	if f.swapped {
 		w = bits.ReverseBytes16(w)
 	}

@@ -47,6 +47,7 @@ type Register struct {
 	Address int
 	Word    uint16
 	Err     error
+	answer  int // in which it came, of several
 }
 
 // Probed are the registers as they are, and what they may mean, likeliest first.
@@ -75,10 +76,10 @@ func Probe(ctx context.Context, on *line.Line, q Question) (Probed, error) {
 	if err != nil {
 		return Probed{}, err
 	}
-	seen := snapshot{}
+	seen := snapshot{map[int]uint16{}, map[int]int{}}
 	for _, r := range registers {
 		if r.Err == nil {
-			seen[r.Address] = r.Word
+			seen.words[r.Address], seen.answers[r.Address] = r.Word, r.answer
 		}
 	}
 	var all []*Candidate
@@ -95,7 +96,8 @@ func Probe(ctx context.Context, on *line.Line, q Question) (Probed, error) {
 	return found, nil
 }
 
-// neighbours reads the registers around the asked one, one by one where the unit does not give them together.
+// neighbours reads the registers around the asked one. Where the unit does not give them together it is asked for each by itself, which
+// tells those that there are, and then for those that make a value in one request: words of two moments would make a level that never was.
 func neighbours(ctx context.Context, on *line.Line, q Question) ([]Register, error) {
 	from, to := max(q.Address-registersBefore, 0), min(q.Address+registersAfter+1, 1<<16)
 	read := func(from, count int) ([]byte, error) {
@@ -112,7 +114,53 @@ func neighbours(ctx context.Context, on *line.Line, q Question) ([]Register, err
 		}
 		return registers, nil
 	}
-	return oneByOne(registers, from, q.Address, func(address int) ([]byte, error) { return read(address, 1) })
+	if registers, err = oneByOne(registers, from, q.Address, func(address int) ([]byte, error) { return read(address, 1) }); err != nil {
+		return nil, err
+	}
+	together(registers, q.Address-from, read)
+	return registers, nil
+}
+
+// together reads the registers that are there in rows, each row in one answer: as many in a row as there are, else four or two, those
+// from the asked one on first. What the unit gives only one by one is no value of several.
+func together(registers []Register, asked int, read func(from, count int) ([]byte, error)) {
+	for i := range registers {
+		registers[i].answer = i + 1
+	}
+	answers := len(registers)
+	row := func(at, count int) {
+		if at < 0 || at+count > len(registers) {
+			return
+		}
+		for i := at; i < at+count; i++ {
+			if registers[i].Err != nil || registers[i].answer > len(registers) {
+				return // it is not there, or came with others already
+			}
+		}
+		data, err := read(registers[at].Address, count)
+		if err != nil {
+			return
+		}
+		answers++
+		for i := range count {
+			registers[at+i].Word, registers[at+i].answer = binary.BigEndian.Uint16(data[2*i:]), answers
+		}
+	}
+	for from := 0; from < len(registers); {
+		to := from
+		for to < len(registers) && registers[to].Err == nil {
+			to++
+		}
+		if to-from > 1 {
+			row(from, to-from)
+		}
+		from = to + 1
+	}
+	for _, count := range []int{4, 2} {
+		for _, off := range []int{0, -1, 1, -2, 2, 3, 4} {
+			row(asked+off, count)
+		}
+	}
 }
 
 // oneByOne asks for the asked register first: when the unit says nothing to that, it is not there. When it says

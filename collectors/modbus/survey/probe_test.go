@@ -166,3 +166,54 @@ func TestHalfOfAnotherFloatIsDoubted(t *testing.T) {
 		}
 	}
 }
+
+// A level that moves is never put together of two answers, where the unit refuses the block about it: on its way over 120 in it would
+// read half an inch too much or too little, and nobody would see why.
+func TestProbeMakesNoValueOfTwoAnswers(t *testing.T) {
+	for name, refuse := range map[string][]modbustest.Fault{
+		"only these two are there": nil, "a row is refused, and a value is not": {{Longer: 2, Exception: 2}}, "only one at a time": {{Longer: 1, Exception: 2}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			slave := modbustest.NewSlave()
+			slave.Turnaround = 5 * time.Millisecond
+			bank := slave.Unit(1)
+			bank.Strict(true)
+			if name != "only these two are there" {
+				bank.SetFloat32(modbustest.Holding, 102, 33.3, modbustest.ABCD)
+			}
+			slave.SetFaults(refuse...)
+			ctx, cancel := context.WithCancel(t.Context())
+			set := func(k int) { bank.SetFloat32(modbustest.Holding, 100, []float32{119.98, 120.02}[k%2], modbustest.ABCD) }
+			set(0)
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				for k := 1; ctx.Err() == nil; k++ {
+					select {
+					case <-ctx.Done():
+					case <-time.After(13 * time.Millisecond):
+						set(k)
+					}
+				}
+			}()
+			lines := pipeLines(t, linetest.Only(slave))
+			found, err := Probe(t.Context(), linetest.Open(t, lines, "tcp://site"), Question{Unit: 1, Address: 100, Low: 120, High: 120, Within: 0.5})
+			cancel()
+			<-ended
+			linetest.Close(t, lines)
+			whole := 0
+			for _, c := range found.Candidates {
+				if c.Address != 100 || c.Type != "float32" || c.Order != "ABCD" {
+					continue
+				}
+				whole++
+				if c.Value < 119.97 || c.Value > 120.03 {
+					t.Errorf("%s: %.4f was never the level", name, c.Value)
+				}
+			}
+			if want := map[bool]int{true: 0, false: 1}[name == "only one at a time"]; err != nil || whole != want {
+				t.Errorf("%s: %d floats, want %d, %v", name, whole, want, err)
+			}
+		})
+	}
+}
