@@ -2,7 +2,8 @@
 // service. It starts every worker and waits for every one of them.
 //
 // agent.go: the workers, and how a run begins and ends. sender.go: a batch on its way to the service. outbox_events.go and
-// outbox_summary.go: events of what the outbox says, summed up. device_lookup.go: the service is asked once for each tank.
+// outbox_summary.go: events of what the outbox says, summed up. device_lookup.go: the service is asked once for each tank, and for its time while
+// nobody vouches for the clock.
 // crew.go: the collectors, which outlive a change of the configuration. systemd.go: sd_notify, the watchdog, and what systemd shows as
 // the status; which part hangs.
 //
@@ -88,6 +89,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	essential("store", a.lookAtStore)
 	essential("notes", a.handleNotes)
 	essential("look up the ids", a.lookUpIDs)
+	essential("ask the time", a.askTime)
 	essential("watchdog", func(ctx context.Context) error { return a.Systemd.FeedWatchdog(ctx, a.noteHung()) })
 	for i, w := range a.Workers {
 		essential(fmt.Sprintf("worker %d", i), w)
@@ -124,7 +126,7 @@ var errLeft = errors.New("another configuration takes over")
 func (a *Agent) tickLedger(ctx context.Context, pulse *collectors.Pulse) error {
 	t := time.NewTicker(a.Site.TickEvery())
 	defer t.Stop()
-	failed, kept := false, clock.Unset
+	failed, kept, against := false, clock.Unset, time.Duration(0)
 	var flush <-chan time.Time // nil: no values linger
 	var flushAt time.Time
 	for {
@@ -146,8 +148,8 @@ func (a *Agent) tickLedger(ctx context.Context, pulse *collectors.Pulse) error {
 		case now := <-t.C:
 			pulse.Work()
 			err = a.Ledger.Tick(now)
-			if grade := a.Clock.Grade(now); err == nil && grade != kept {
-				kept, err = grade, a.keepClock(now)
+			if grade, off := a.Clock.Grade(now), a.Clock.Contradiction(now); err == nil && (grade != kept || off != against) {
+				kept, against, err = grade, off, a.keepClock(now)
 			}
 		}
 		if errors.Is(err, outbox.ErrDead) {

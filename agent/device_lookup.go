@@ -80,6 +80,28 @@ func (a *Agent) lookUpUnknown(ctx context.Context) (again time.Duration, err err
 	return again, nil
 }
 
+const (
+	firstAsk = time.Minute // other answers come first, if any do
+	mostAsk  = 24 * time.Hour
+)
+
+// askTime asks the service for any device while nobody has vouched for the clock, for the Date of the answer: a quiet site's first answer
+// would be that to a ticket, and a wrong clock has dated it by then. An answer that says nothing, as over plain HTTP, is
+// asked for ever more seldom.
+func (a *Agent) askTime(ctx context.Context) error {
+	for wait := firstAsk; collectors.Wait(ctx, wait); {
+		if a.Replay || a.Client.Heard == nil || !a.Clock.WantsWitness(time.Now()) {
+			wait = firstAsk
+			continue
+		}
+		wait = min(2*wait, mostAsk)
+		if _, err := a.Client.QueryDevices(ctx, cloud.DeviceQuery{ExternalID: a.Site.ID}); err != nil {
+			a.Log.Debug().Err(err).Msg("the service was asked for its time")
+		}
+	}
+	return nil
+}
+
 // errEnough ends a query that has found what it looks for.
 var errEnough = errors.New("found")
 

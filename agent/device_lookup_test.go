@@ -2,6 +2,9 @@ package agent
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -195,4 +198,52 @@ func TestARefusedIDStopsNoOther(t *testing.T) {
 		}
 		stop()
 	})
+}
+
+// denies answers every request with a Date that is by so much away from the box's clock, under TLS.
+type denies struct {
+	asked atomic.Int32
+	by    time.Duration
+	plain bool
+}
+
+func (d *denies) RoundTrip(r *http.Request) (*http.Response, error) {
+	d.asked.Add(1)
+	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Date": {time.Now().Add(d.by).UTC().Format(http.TimeFormat)}}, Request: r,
+		Body: io.NopCloser(strings.NewReader("[]"))}
+	if !d.plain {
+		resp.TLS = &tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{{}}}}
+	}
+	return resp, nil
+}
+
+// The service is asked for its time while nobody vouches for the clock and nothing else is sent: until it has said what it thinks of it. The
+// quiet site's tickets would be the first to hear.
+func TestAQuietSiteAsksTheServiceForItsTime(t *testing.T) {
+	for what, x := range map[string]struct {
+		service *denies
+		asked   int32
+		against bool
+	}{
+		"right":      {&denies{}, 1, false},
+		"3 h behind": {&denies{by: -3 * time.Hour}, 3, true},
+		"plain HTTP": {&denies{plain: true}, 7, false}, // after 1, 3, 7, 15, 31, 63 and 127 minutes
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := ledgertest.New(t, nil)
+			keys, err := keys.Open("", keys.Seeds{Primary: "primary-key-value"})
+			b.Must(err)
+			client, err := cloud.New(cloud.Options{URL: "https://service.test", Wire: b.Site.Wire, Keys: keys, Transport: x.service})
+			b.Must(err)
+			defer client.Close()
+			client.Heard = b.Clock.Compare
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Hour)
+			defer cancel()
+			a := &Agent{Site: b.Site, Ledger: b.Ledger, Client: client, Clock: b.Clock, Log: zerolog.Nop()}
+			b.Must(a.askTime(ctx))
+			if got := x.service.asked.Load(); got != x.asked || (b.Clock.Contradiction(time.Now()) != 0) != x.against {
+				t.Errorf("%s: asked %d times, want %d; against the clock by %s", what, got, x.asked, b.Clock.Contradiction(time.Now()))
+			}
+		})
+	}
 }

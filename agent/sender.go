@@ -23,7 +23,7 @@ var classes = map[cloud.Class]outbox.Class{
 // Sender posts batches of the outbox to the service.
 type Sender struct {
 	Client *cloud.Client
-	Clock  *clock.Clock // hears the Date of the service's answers; may be nil
+	Clock  *clock.Clock // named where a certificate's dates do not fit it; may be nil
 	Pulse  *collectors.Pulse
 
 	// Requests bounds the requests instead of whoever sends, when given: a drain that ends lets its last one come to its end. One that
@@ -58,9 +58,7 @@ func (s Sender) post(ctx context.Context, operation cloud.Operation, address str
 	defer s.Pulse.Rest()
 	a := s.Client.Post(ctx, operation, address, bodies, attempt)
 	if s.Clock != nil {
-		now := time.Now()
-		s.Clock.Compare(now, a.Date)
-		if grade := s.Clock.Grade(now); a.ClockDoubt && grade != clock.Trusted {
+		if grade := s.Clock.Grade(time.Now()); a.ClockDoubt && grade != clock.Trusted {
 			a.Message += fmt.Sprintf("; nothing has confirmed this box's clock yet (it is %s), so it is the first to look at", grade)
 		}
 	}

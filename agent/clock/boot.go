@@ -44,6 +44,9 @@ type Saved struct {
 	Steady    time.Duration // for how long it had run without a step
 	Uptime    time.Duration // when this was written
 	Confirmed bool
+	Voucher   Voucher       `json:",omitempty"` // of a confirmed clock; Nobody: an older version did not say
+	Against   time.Duration `json:",omitempty"` // by how much the service says that it is wrong
+	Overruled bool          `json:",omitempty"` // Against is what a person knows, who said that the clock is right
 	Astray    time.Duration `json:",omitempty"` // of a clock in doubt, from where it was last believed
 }
 
@@ -55,7 +58,11 @@ func (c *Clock) Save(now time.Time, boot Boot) (Saved, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r := Saved{Boot: boot.ID, Zero: now.Round(0).Add(-up), Steady: c.noticeStep(now) - c.stepAt, Uptime: up, Confirmed: c.confirmed}
+	r := Saved{Boot: boot.ID, Zero: now.Round(0).Add(-up), Steady: c.noticeStep(now) - c.stepAt, Uptime: up,
+		Confirmed: c.confirmed != Nobody, Voucher: c.confirmed, Against: c.contradiction(), Overruled: c.answers == overruled}
+	if r.Overruled {
+		r.Against = c.said - c.offset
+	}
 	if c.inDoubt {
 		r.Astray = c.offset - c.believedOffset
 	}
@@ -82,6 +89,9 @@ func (c *Clock) Resume(r Saved, now time.Time, boot Boot) error {
 		return nil
 	}
 	step := wall.Add(-up).Sub(r.Zero)
+	if r.Against != 0 {
+		c.said, c.answers = c.offset+r.Against-step, repeated
+	}
 	astray := r.Astray
 	if step.Abs() >= MinStep {
 		astray += step
@@ -94,6 +104,11 @@ func (c *Clock) Resume(r Saved, now time.Time, boot Boot) error {
 		return nil
 	}
 	c.stepAt = now.Sub(c.started) - (r.Steady + up - r.Uptime)
-	c.confirmed = c.confirmed || r.Confirmed
+	if r.Confirmed && c.confirmed == Nobody {
+		c.confirmed = max(r.Voucher, Service)
+	}
+	if r.Overruled {
+		c.answers = overruled
+	}
 	return nil
 }

@@ -226,3 +226,38 @@ func TestARestartDoesNotUndoASteadyClock(t *testing.T) {
 		}
 	}
 }
+
+// What the service says against the clock outlives a restart, by as much as the clock is away from it then, and so does that a person knows.
+func TestARestartKeepsWhatTheServiceSays(t *testing.T) {
+	for step, want := range map[time.Duration]time.Duration{0: -3 * time.Hour, -3 * time.Hour: 0, time.Hour: -4 * time.Hour} {
+		for _, known := range []bool{false, true} {
+			c := New(time.Now(), time.Time{}, SteadyAfter, nil)
+			for range 3 {
+				c.Compare(c.started, c.started.Round(0).Add(-3*time.Hour))
+			}
+			if known {
+				c.ConfirmAt(c.started)
+			}
+			r, err := c.Save(c.started, upFor("b1", time.Hour))
+			if err != nil {
+				t.Fatal(err)
+			}
+			now := stepped(c.started.Add(time.Minute), step)
+			next := New(now, time.Time{}, SteadyAfter, nil)
+			if err := next.Resume(r, now, upFor("b1", time.Hour+time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+			want, voucher := want, Nobody
+			if known && step == 0 {
+				want, voucher = 0, Person
+			}
+			if got := next.Contradiction(now); got != want || next.Voucher(now) != voucher {
+				t.Errorf("set by %s, a person knows %v: against it by %s, want %s; vouched for by %d", step, known, got, want, next.Voucher(now))
+			}
+			next.Compare(now, now.Round(0).Add(-3*time.Hour-step))
+			if got := next.Contradiction(now); got != want {
+				t.Errorf("set by %s, a person knows %v: after one more answer against it by %s, want %s", step, known, got, want)
+			}
+		}
+	}
+}

@@ -7,10 +7,16 @@
 // is a correction and holds nothing; the time daemon's marker counts only when it is younger than the step. What is already
 // queued keeps its bytes.
 //
+// The service's Date is a witness for the clock or against it. Where several answers in a row say the same other time, the clock is not
+// trusted, whoever else vouches for it. It is not moved, and nothing waits for that alone: a service whose own clock is wrong
+// must not stop a site. People are told, and tickets ask for review, until an answer agrees, the clock is set to what the service says, or a
+// person who knows of it says that the clock is right.
+//
 // clock.go: the grades, steps, and what confirms a clock. boot.go: what a run leaves to the next one.
 package clock
 
 import (
+	"fmt"
 	"sync"
 	"time"
 )
@@ -35,6 +41,19 @@ const (
 	SteadyAfter = 15 * time.Minute // without a step a clock is assumed right
 	MinStep     = 2 * time.Second  // a jump of the wall clock against the monotonic one that counts as a step
 	Tolerance   = 2 * time.Minute  // how far the service's Date may be from the wall clock to confirm it; a smaller step is a correction
+	repeated    = 3                // answers in a row that say the same other time speak against the clock: one or two may be a stray server's
+	overruled   = -1               // instead of their number: a person knows what they say, and that the clock is right
+)
+
+// Voucher is who has confirmed a clock.
+type Voucher byte
+
+// The vouchers.
+const (
+	Nobody Voucher = iota
+	Service
+	Person
+	TimeDaemon
 )
 
 // Clock watches the wall clock. Confirmations come from the time daemon's marker file, from the Date of the service
@@ -53,7 +72,9 @@ type Clock struct {
 	setAt          time.Time        // no later than that step, by the clock as it was set; zero: none
 	believedOffset time.Duration    // the offset at which the clock was last believed
 	inDoubt        bool
-	confirmed      bool
+	confirmed      Voucher
+	said           time.Duration // the offset at which the clock would be where the service's last answers that differ put it
+	answers        int           // that have said so in a row; 0: none, or the last one agreed
 }
 
 // New starts watching a clock that is unset before notBefore and assumed after steadyAfter without a step.
@@ -72,7 +93,8 @@ func (c *Clock) noticeStep(now time.Time) (mono time.Duration) {
 	if (offset - c.offset).Abs() >= MinStep {
 		c.offset = offset
 		if c.inDoubt = (offset - c.believedOffset).Abs() >= Tolerance; c.inDoubt {
-			c.stepAt, c.confirmed, c.setAt = mono, false, now.Round(0).Add(c.lookedAt-mono)
+			c.stepAt, c.confirmed, c.setAt = mono, Nobody, now.Round(0).Add(c.lookedAt-mono)
+			c.answers = max(c.answers, 0) // a person's word was about the clock as it was
 		}
 	}
 	c.lookedAt = mono
@@ -100,8 +122,10 @@ func (c *Clock) grade(now time.Time) Grade {
 	switch {
 	case now.Round(0).Before(c.NotBefore):
 		return Unset
-	case c.confirmed || c.synchronised(now):
+	case c.voucher(now) != Nobody && c.contradiction() == 0:
 		g = Trusted
+	case c.voucher(now) != Nobody:
+		g = Assumed // of two witnesses one is wrong
 	case mono-c.stepAt >= c.steadyAfter:
 		g = Assumed
 	}
@@ -118,6 +142,64 @@ func (c *Clock) synchronised(now time.Time) bool {
 	}
 	at := c.syncedAt()
 	return !at.IsZero() && (c.setAt.IsZero() || at.After(c.setAt.Add(-MinStep)) && at.Before(now.Round(0).Add(Tolerance)))
+}
+
+// voucher is who vouches for the clock as it stands. The lock is held.
+func (c *Clock) voucher(now time.Time) Voucher {
+	if c.confirmed == Nobody && c.synchronised(now) {
+		return TimeDaemon
+	}
+	return c.confirmed
+}
+
+// Voucher is who vouches for the clock as it stands.
+func (c *Clock) Voucher(now time.Time) Voucher {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.noticeStep(now)
+	return c.voucher(now)
+}
+
+// contradiction is by how much the clock would have to be set to be where the service's answers put it. The lock is held.
+func (c *Clock) contradiction() time.Duration {
+	if off := c.said - c.offset; c.answers >= repeated && off.Abs() > Tolerance {
+		return off
+	}
+	return 0
+}
+
+// Contradiction is by how much the clock would have to be set to be where the service's answers put it; 0 where they do not speak against it.
+func (c *Clock) Contradiction(now time.Time) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.noticeStep(now)
+	return c.contradiction()
+}
+
+// WantsWitness says that nobody vouches for the clock, and that the service has not said often enough what it thinks of it.
+func (c *Clock) WantsWitness(now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.noticeStep(now)
+	return c.voucher(now) == Nobody && c.answers < repeated
+}
+
+// Says is a contradiction in words.
+func Says(off time.Duration) string {
+	size, way := off.Abs().Round(time.Minute), "later"
+	if off < 0 {
+		way = "earlier"
+	}
+	text := fmt.Sprintf("%.0f min", size.Minutes())
+	switch hours := size / time.Hour; {
+	case hours >= 48:
+		text = fmt.Sprintf("%d days", (size+12*time.Hour)/(24*time.Hour))
+	case hours > 0 && size%time.Hour == 0:
+		text = fmt.Sprintf("%d h", hours)
+	case hours > 0:
+		text = fmt.Sprintf("%d h %.0f min", hours, (size % time.Hour).Minutes())
+	}
+	return "the service says that it is " + text + " " + way
 }
 
 // Doubted says that nothing which carries the clock's time may leave: it is not set, or it was set and has not been
@@ -147,20 +229,34 @@ func (c *Clock) FirstSet(now time.Time) bool {
 // Confirm is a person's word that the clock is right.
 func (c *Clock) Confirm() { c.ConfirmAt(time.Now()) }
 
-// ConfirmAt is a confirmation that came at an instant.
+// ConfirmAt is a person's word that came at an instant. What the service has said until then the person knows.
 func (c *Clock) ConfirmAt(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.noticeStep(now)
-	c.confirmed = true
+	if c.confirmed = Person; c.answers > 0 {
+		c.answers = overruled
+	}
 }
 
-// Compare takes the service's Date, as read over verified TLS at now.
+// Compare takes the service's Date, as read over verified TLS at now: it confirms the clock, or speaks against it.
 func (c *Clock) Compare(now, date time.Time) {
-	if date.IsZero() || now.Round(0).Sub(date).Abs() > Tolerance {
+	if date.IsZero() {
 		return
 	}
-	c.ConfirmAt(now)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.noticeStep(now)
+	off := date.Sub(now.Round(0))
+	said := c.offset + off
+	switch {
+	case off.Abs() <= Tolerance:
+		c.confirmed, c.answers = Service, 0
+	case c.answers == 0 || (said-c.said).Abs() > Tolerance:
+		c.said, c.answers = said, 1
+	case c.answers > 0:
+		c.answers = min(c.answers+1, repeated)
+	}
 }
 
 // WasSet says whether a clock that gave this time can have been set: none that runs is before the year 2000.

@@ -1,6 +1,7 @@
 package clock
 
 import (
+	"strings"
 	"testing"
 	"time"
 	"unsafe"
@@ -166,5 +167,103 @@ func TestAClockThatIsSetForTheFirstTime(t *testing.T) {
 	}
 	if at := minutes(c, 26, 27, right+3*time.Hour); c.FirstSet(at) || c.Deviation(at) != 3*time.Hour {
 		t.Errorf("moved later: set for the first time %v, astray %s", c.FirstSet(at), c.Deviation(at))
+	}
+}
+
+// Three answers in a row that put the clock elsewhere speak against it, whoever else vouches for it; it is said by how much. It is not
+// moved, and nothing is held back. Answers that differ among themselves, and one that agrees, say nothing against it.
+func TestAnswersThatRepeatAnotherTimeSpeakAgainstTheClock(t *testing.T) {
+	const h = time.Hour
+	for what, x := range map[string]struct {
+		answers []time.Duration
+		against time.Duration
+	}{
+		"three alike":               {[]time.Duration{-3 * h, -3*h + time.Second, -3*h + time.Minute}, -3 * h},
+		"sixty days":                {[]time.Duration{-1440 * h, -1440 * h, -1440 * h, -1440 * h}, -1440 * h},
+		"just beyond":               {[]time.Duration{121 * time.Second, 121 * time.Second, 121 * time.Second}, 121 * time.Second},
+		"two":                       {[]time.Duration{-3 * h, -3 * h}, 0},
+		"one that agrees between":   {[]time.Duration{-3 * h, -3 * h, 0, -3 * h}, 0},
+		"one that agrees at last":   {[]time.Duration{-3 * h, -3 * h, -3 * h, time.Second}, 0},
+		"each another":              {[]time.Duration{-3 * h, 2 * h, -5 * h, 7 * h}, 0},
+		"another one after two":     {[]time.Duration{-3 * h, -3 * h, -5 * h, -5 * h, -5 * h}, -5 * h},
+		"answers without their own": {[]time.Duration{-3 * h, -3 * h, 1 << 62, -3 * h}, -3 * h},
+	} {
+		for vouched, grade := range map[bool]Grade{false: Set, true: Assumed} {
+			if x.against == 0 && (vouched || strings.HasPrefix(what, "one that agrees")) {
+				grade = Trusted
+			}
+			c := New(time.Now(), time.Time{}, SteadyAfter, func() time.Time { return time.Time{} })
+			if vouched {
+				c.syncedAt = func() time.Time { return c.started }
+			}
+			for _, off := range x.answers {
+				at := c.started.Round(0).Add(off)
+				if off == 1<<62 {
+					at = time.Time{}
+				}
+				c.Compare(c.started, at)
+			}
+			if got := c.Contradiction(c.started); got != x.against || c.Doubted(c.started) || c.Offset(c.started) != 0 {
+				t.Errorf("%s: against it by %s, want %s; doubted %v, offset %s", what, got, x.against, c.Doubted(c.started), c.Offset(c.started))
+			}
+			if got := c.Grade(c.started); got != grade {
+				t.Errorf("%s, vouched for: %v: %s, want %s", what, vouched, got, grade)
+			}
+		}
+	}
+}
+
+// What ends it: the clock is set to what the service says, or a person who knows of it says that the clock is right. That holds until the
+// service says something else, or the clock is set; a word from before the service's says nothing of them.
+func TestWhatEndsAContradiction(t *testing.T) {
+	denied := func() *Clock {
+		c := New(time.Now(), time.Time{}, SteadyAfter, nil)
+		c.ConfirmAt(c.started)
+		for range 3 {
+			c.Compare(c.started, c.started.Round(0).Add(-3*time.Hour))
+		}
+		if got := c.Contradiction(c.started); got != -3*time.Hour || c.Grade(c.started) != Assumed {
+			t.Fatalf("a person's word of before stands against the service's: %s, %s", got, c.Grade(c.started))
+		}
+		return c
+	}
+	says := func(c *Clock, at time.Time, right time.Duration) { // the service, whose clock is so far from where this one was when it began
+		for range 3 {
+			c.Compare(at, at.Round(0).Add(right-c.Offset(at)))
+		}
+	}
+	c := denied()
+	at := minutes(c, 1, 1, -3*time.Hour)
+	if got := c.Contradiction(at); got != 0 {
+		t.Errorf("set to what the service says, it is still against the clock by %s", got)
+	}
+	if at = minutes(c, 2, 2, time.Hour); c.Contradiction(at) != -4*time.Hour {
+		t.Errorf("set away from it, it is against the clock by %s", c.Contradiction(at))
+	}
+	c = denied()
+	c.ConfirmAt(c.started)
+	says(c, c.started, -3*time.Hour)
+	if got := c.Contradiction(c.started); got != 0 || c.Grade(c.started) != Trusted || c.Voucher(c.started) != Person {
+		t.Errorf("what a person knows of is against the clock by %s, which is %s", got, c.Grade(c.started))
+	}
+	if says(c, c.started, 2*time.Hour); c.Contradiction(c.started) != 2*time.Hour {
+		t.Errorf("what a person does not know of is against the clock by %s", c.Contradiction(c.started))
+	}
+	c = denied()
+	c.ConfirmAt(c.started)
+	at = minutes(c, 1, 1, 5*time.Minute)
+	if says(c, at, -3*time.Hour); c.Contradiction(at) != -3*time.Hour-5*time.Minute {
+		t.Errorf("of a clock that was set since a person's word it is against by %s", c.Contradiction(at))
+	}
+}
+
+func TestAContradictionInWords(t *testing.T) {
+	for off, want := range map[time.Duration]string{
+		-3 * time.Hour: "3 h earlier", 125 * time.Second: "2 min later", 90 * time.Minute: "1 h 30 min later", -3*time.Hour - time.Second: "3 h earlier",
+		-60 * 24 * time.Hour: "60 days earlier", 47 * time.Hour: "47 h later", -59*time.Minute - 40*time.Second: "1 h earlier", 71 * time.Hour: "3 days later",
+	} {
+		if got := Says(off); got != "the service says that it is "+want {
+			t.Errorf("%s: %q, want %q", off, got, want)
+		}
 	}
 }

@@ -77,7 +77,6 @@ type Answer struct {
 	CorrelationID string        // the service's name for this exchange, for its support; may be empty
 	RetryAfter    time.Duration // how long the service asks to wait, 1 s to 1 h; 0: it does not say
 	Message       string        // for a person: what the service or the network said
-	Date          time.Time     // the service's clock, only when a verified TLS connection vouches for it
 	Body          string        // the first 2 KB of what the service answered, for the log
 	Foreign       bool          // a 2xx came with a web page or with an error: it is none
 	ClockDoubt    bool          // the certificate's dates do not fit this box's clock: one of them is wrong

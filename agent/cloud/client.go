@@ -55,6 +55,10 @@ type Options struct {
 
 // Client speaks to the service. Its methods may be called from any goroutine.
 type Client struct {
+	// Heard is told the Date of each answer behind which a verified TLS connection stands, and when it came. It is set before the
+	// first request; nil: nobody asks.
+	Heard func(now, date time.Time)
+
 	base      *url.URL
 	segments  Segments
 	wire      Wire

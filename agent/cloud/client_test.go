@@ -246,12 +246,21 @@ func TestTLS(t *testing.T) {
 	good := a.serve(t, "127.0.0.1", now.Add(-time.Hour), now.Add(time.Hour), h)
 	ours := func(o *Options) { o.CAFile = a.file }
 
-	got := post(t, clientOf(t, good.URL, ours))
+	var heard []time.Time
+	hears := func(c *Client) *Client {
+		c.Heard = func(_, date time.Time) { heard = append(heard, date) }
+		return c
+	}
+	got := post(t, hears(clientOf(t, good.URL, ours)))
 	if got.Class != Stored || proto.Load() != "HTTP/1.1" {
 		t.Fatalf("%+v over %v", got, proto.Load())
 	}
-	if d := got.Date.Sub(now); d < -time.Hour || d > time.Hour {
-		t.Errorf("the service's clock says %v", got.Date)
+	if len(heard) != 1 || heard[0].Sub(now).Abs() > time.Hour {
+		t.Errorf("the service's clock says %v", heard)
+	}
+	page, err := hears(clientOf(t, good.URL, ours)).QueryDevices(t.Context(), DeviceQuery{ExternalID: "TK-1"})
+	if len(heard) != 2 {
+		t.Errorf("a query's answer (%+v, %v) is no witness: %v", page, err, heard)
 	}
 	plain := httptest.NewServer(http.HandlerFunc(h))
 	defer plain.Close()
@@ -270,7 +279,7 @@ func TestTLS(t *testing.T) {
 	}
 	before := served.Load()
 	for _, c := range cases {
-		if a := post(t, clientOf(t, c.url, c.change)); a.Class != Wait || !strings.Contains(a.Message, c.says) || !a.Date.IsZero() {
+		if a := post(t, hears(clientOf(t, c.url, c.change))); a.Class != Wait || !strings.Contains(a.Message, c.says) || len(heard) != 2 {
 			t.Errorf("%s: %+v", c.name, a)
 		}
 	}

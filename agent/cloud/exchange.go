@@ -38,7 +38,6 @@ type reply struct {
 	header  http.Header
 	body    []byte
 	bodyErr error // the status arrived, the body did not arrive whole
-	date    time.Time
 	err     error
 	sent    bool // something of the request may have reached the service
 	page    bool // what could count as stored came with a web page: who answered is not the service
@@ -75,7 +74,7 @@ func (c *Client) exchange(ctx context.Context, r request, key keys.Secret) reply
 	if r.op.stores() {
 		defer time.AfterFunc(bodyTime, cancel).Stop()
 	}
-	out := reply{status: resp.StatusCode, header: resp.Header, sent: true, date: verifiedDate(resp)}
+	out, came := reply{status: resp.StatusCode, header: resp.Header, sent: true}, time.Now()
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		return out // what follows is the raw connection, which no context ends; nobody asked for it
 	}
@@ -84,7 +83,9 @@ func (c *Client) exchange(ctx context.Context, r request, key keys.Secret) reply
 		c.Close()
 	}
 	if good := out.ok() || out.status == http.StatusConflict; good && !c.wire.AcceptHTML && webPage(out.header, out.body) {
-		out.page, out.date = true, time.Time{} // nor is it the service's clock
+		out.page = true
+	} else if date := verifiedDate(resp); c.Heard != nil && !date.IsZero() { // the clock of a gateway is not the service's
+		c.Heard(came, date)
 	}
 	out.refused = out.ok() && reportsError(out.body)
 	return out

@@ -92,7 +92,6 @@ func (c *Client) answerOf(r request, p reply) Answer {
 		Status:        p.status,
 		CorrelationID: clean(cmp.Or(detail.Correlation, Scrub(p.header.Get("X-Correlation-Id"), secrets))),
 		Message:       detail.sentence(p.status),
-		Date:          p.date,
 		Body:          excerpt(Scrub(string(p.body[:min(len(p.body), 2*loggedBody)]), secrets)),
 	}
 	switch {

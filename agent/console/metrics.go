@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ func written(ctx context.Context, work chan struct{}, server *control.Server, ol
 	m.store(s)
 	m.readings(s)
 	m.box(s)
-	m.put("gauger_clock_doubt_seconds", server.Clock.Deviation(s.Now).Seconds())
+	m.put("gauger_clock_doubt_seconds", cmp.Or(server.Clock.Deviation(s.Now), -server.Clock.Contradiction(s.Now)).Seconds())
 	if server.Client != nil {
 		m.keys(server.Client.Keys().Status())
 	}
@@ -136,7 +137,7 @@ var families = []struct{ name, help string }{
 	{"gauger_faults", "Faults that go on, by the rule of their event."},
 
 	{"gauger_clock_grade", "1 for the grade that the clock has: unset, set, assumed or trusted."},
-	{"gauger_clock_doubt_seconds", "By how much the clock was set away from where it was last believed; 0 when it is not in doubt."},
+	{"gauger_clock_doubt_seconds", "By how much the clock was set away from where it was last believed, or is ahead of what the service says; 0 when it is not in doubt."},
 	{"gauger_key_state", "1 for the state of each key: untried, proven or refused. Of several values of a slot the best counts."},
 	{"gauger_key_expiry_timestamp_seconds", "When the key ends, as far as the service has said."},
 	{"gauger_service_answered_timestamp_seconds", "When the service last accepted a key."},

@@ -3,7 +3,9 @@ package console
 import (
 	"bytes"
 	"errors"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -142,6 +144,21 @@ func TestEachMetricIsWhereItShouldBe(t *testing.T) {
 		if v, ok := got[words]; ok {
 			t.Errorf("%q, which nobody knows, is %v", words, v)
 		}
+	}
+}
+
+// TestTheMetricOfAClockThatTheServiceDenies: it is that of a clock in doubt, positive where the clock is ahead.
+func TestTheMetricOfAClockThatTheServiceDenies(t *testing.T) {
+	d := newDesk(t)
+	for range 3 {
+		now := time.Now()
+		d.Clock.Compare(now, now.Round(0).Add(-3*time.Hour))
+	}
+	_, body := get(t, d, "/metrics")
+	_, text, _ := strings.Cut(body, "\ngauger_clock_doubt_seconds ")
+	text, _, _ = strings.Cut(text, "\n")
+	if v, err := strconv.ParseFloat(text, 64); err != nil || math.Abs(v-10800) > 2 {
+		t.Errorf("a clock that is three hours ahead of the service has a doubt of %q s", text)
 	}
 }
 

@@ -237,17 +237,23 @@ func (s Status) sendingAnswer() Answer {
 	return a
 }
 
-// clockAnswer is that of a clock in doubt by so much, which may never have been set before.
-func (s Status) clockAnswer(off time.Duration, first bool) Answer {
+// vouchers are who has confirmed a clock, in words.
+var vouchers = map[clock.Voucher]string{clock.Service: "the service's answers have confirmed it", clock.TimeDaemon: "the time daemon has confirmed it",
+	clock.Person: "a person has confirmed it (`gauger clock trust`)"}
+
+func (s Status) clockAnswer(c *clock.Clock) Answer {
+	off, first, against := c.Deviation(s.Now), c.FirstSet(s.Now), c.Contradiction(s.Now)
 	switch {
 	case s.ClockUnset():
 		return Answer{"clock", Bad, "not set; tickets, events and values wait for it"}
+	case against != 0:
+		return Answer{"clock", Bad, s.Clock + ": " + clock.Says(against)}
 	case first:
 		return Answer{"clock", Unknown, fmt.Sprintf("set for the first time; tickets, events and values wait until it has run steadily for %.0f minutes", clock.SteadyAfter.Minutes())}
 	case off != 0:
 		return Answer{"clock", Bad, fmt.Sprintf("set by %s, and nothing has confirmed it", off.Round(time.Second))}
 	case s.Clock == clock.Trusted.String():
-		return Answer{"clock", Well, "trusted: the time daemon, the service or a person has confirmed it"}
+		return Answer{"clock", Well, "trusted: " + vouchers[c.Voucher(s.Now)]}
 	case s.Clock == clock.Set.String():
 		return Answer{"clock", Unknown, fmt.Sprintf("set: steady for less than %.0f minutes, and nothing outside has confirmed it", clock.SteadyAfter.Minutes())}
 	}

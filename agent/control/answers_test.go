@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/agent/cloud/keys"
 	"gauger/agent/eventrules"
 	"gauger/agent/ledger"
@@ -26,6 +27,25 @@ func TestNothingIsWellThatWasNotSeen(t *testing.T) {
 	took := func(ago time.Duration) map[string]DrainStatus {
 		return map[string]DrainStatus{ledger.Memos: {}, ledger.Events: {Taken: now.Add(-ago)}, ledger.Targets: {Taken: now.Add(-ago - time.Hour)}}
 	}
+	said := func(off time.Duration, answers int) *clock.Clock {
+		c := clock.New(now, time.Time{}, clock.SteadyAfter, nil)
+		for range answers {
+			c.Compare(now, now.Add(off))
+		}
+		return c
+	}
+	steady, typed := said(0, 0), said(0, 0)
+	typed.ConfirmAt(now)
+	marked := clock.New(now, time.Time{}, clock.SteadyAfter, func() time.Time { return now })
+	leaves := func(astray time.Duration, notBefore time.Time) *clock.Clock {
+		c := clock.New(now, notBefore, clock.SteadyAfter, nil)
+		boot := clock.Boot{ID: "b1", Uptime: func() (time.Duration, error) { return time.Hour, nil }}
+		if err := c.Resume(clock.Saved{Boot: "b1", Zero: now.Add(-time.Hour), Uptime: time.Hour, Astray: astray}, now, boot); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	moved, first := leaves(3*time.Hour, time.Time{}), leaves(495000*time.Hour, now.AddDate(-1, 0, 0))
 	for what, x := range map[string]struct {
 		got  Answer
 		want Answer
@@ -41,12 +61,15 @@ func TestNothingIsWellThatWasNotSeen(t *testing.T) {
 		"reached long ago": {Status{Daemon: true, Now: now, Reached: now.Add(-2 * time.Hour), Drains: took(2 * time.Hour)}.sendingAnswer(), Answer{"sending", Unknown, "nothing waits, the service last took something 2 h ago"}},
 		"overdue":          {Status{Daemon: true, Now: now, Streams: one, Oldest: now.Add(-3 * time.Hour)}.sendingAnswer(), Answer{"sending", Bad, "1 record waiting, the oldest queued 3 h ago; the service has taken nothing yet"}},
 		"an unknown id":    {Status{Daemon: true, Now: now, Streams: one, Reached: now, Drains: map[string]DrainStatus{ledger.Memos: {Held: now, Unknown: "x"}}}.sendingAnswer(), Answer{"sending", Bad, "1 record waiting, what is for 1 id is not taken; nothing was taken since the start, the service last answered 1 s ago"}},
-		"an unset clock":   {Status{Clock: "unset"}.clockAnswer(0, false), Answer{"clock", Bad, "not set; tickets, events and values wait for it"}},
-		"a lone clock":     {Status{Clock: "assumed"}.clockAnswer(0, false), Answer{"clock", Unknown, "assumed: it runs steadily, but nothing outside has confirmed it (`gauger clock trust`)"}},
-		"a fresh clock":    {Status{Clock: "set"}.clockAnswer(0, false), Answer{"clock", Unknown, "set: steady for less than 15 minutes, and nothing outside has confirmed it"}},
-		"a moved clock":    {Status{Clock: "set"}.clockAnswer(3*time.Hour, false), Answer{"clock", Bad, "set by 3h0m0s, and nothing has confirmed it"}},
-		"a first clock":    {Status{Clock: "set"}.clockAnswer(495000*time.Hour, true), Answer{"clock", Unknown, "set for the first time; tickets, events and values wait until it has run steadily for 15 minutes"}},
-		"a trusted clock":  {Status{Clock: "trusted"}.clockAnswer(0, false), Answer{"clock", Well, "trusted: the time daemon, the service or a person has confirmed it"}},
+		"an unset clock":   {Status{Clock: "unset", Now: now}.clockAnswer(steady), Answer{"clock", Bad, "not set; tickets, events and values wait for it"}},
+		"a lone clock":     {Status{Clock: "assumed", Now: now}.clockAnswer(steady), Answer{"clock", Unknown, "assumed: it runs steadily, but nothing outside has confirmed it (`gauger clock trust`)"}},
+		"a fresh clock":    {Status{Clock: "set", Now: now}.clockAnswer(steady), Answer{"clock", Unknown, "set: steady for less than 15 minutes, and nothing outside has confirmed it"}},
+		"a moved clock":    {Status{Clock: "set", Now: now}.clockAnswer(moved), Answer{"clock", Bad, "set by 3h0m0s, and nothing has confirmed it"}},
+		"a first clock":    {Status{Clock: "set", Now: now}.clockAnswer(first), Answer{"clock", Unknown, "set for the first time; tickets, events and values wait until it has run steadily for 15 minutes"}},
+		"a marked clock":   {Status{Clock: "trusted", Now: now}.clockAnswer(marked), Answer{"clock", Well, "trusted: the time daemon has confirmed it"}},
+		"an agreed clock":  {Status{Clock: "trusted", Now: now}.clockAnswer(said(-time.Minute, 1)), Answer{"clock", Well, "trusted: the service's answers have confirmed it"}},
+		"a person's clock": {Status{Clock: "trusted", Now: now}.clockAnswer(typed), Answer{"clock", Well, "trusted: a person has confirmed it (`gauger clock trust`)"}},
+		"a denied clock":   {Status{Clock: "assumed", Now: now}.clockAnswer(said(-3*time.Hour, 3)), Answer{"clock", Bad, "assumed: the service says that it is 3 h earlier"}},
 		"untried keys":     {keysAnswer([]keys.Status{key("primary", "untried"), key("secondary", "untried")}, now), Answer{"keys", Unknown, "not tried yet: none has sent a record"}},
 		"both work":        {keysAnswer([]keys.Status{key("primary", "proven"), key("secondary", "proven"), key("secondary", "untried")}, now), Answer{"keys", Well, "both work"}},
 		"an end unknown": {keysAnswer([]keys.Status{{Slot: "primary", State: "proven", Expires: now.Add(181*24*time.Hour + time.Minute)}, key("secondary", "proven")}, now),

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/agent/eventrules"
 	"gauger/agent/ledger"
 )
@@ -80,7 +81,7 @@ func (d *Server) problems(s Status) []Problem {
 
 // answers are the four lines: is it reading, is it sending, is its clock right, do its keys work.
 func (d *Server) answers(s Status) []Answer {
-	all := []Answer{s.readingAnswer(), s.sendingAnswer(), s.clockAnswer(d.Clock.Deviation(s.Now), d.Clock.FirstSet(s.Now))}
+	all := []Answer{s.readingAnswer(), s.sendingAnswer(), s.clockAnswer(d.Clock)}
 	if d.Client != nil {
 		all = append(all, keysAnswer(d.Client.Keys().Status(), s.Now))
 	}
@@ -95,10 +96,15 @@ func (s Status) storeProblems() (all []Problem) {
 }
 
 func (d *Server) clockProblems(s Status) []Problem {
+	off, first, against := d.Clock.Deviation(s.Now), d.Clock.FirstSet(s.Now), d.Clock.Contradiction(s.Now)
 	if s.ClockUnset() {
 		return []Problem{{Cost: Tickets, Text: "the clock is not set: tickets, events and values wait; set it, or say `gauger clock trust` once it is right"}}
 	}
-	if off := d.Clock.Deviation(s.Now); off != 0 && !d.Clock.FirstSet(s.Now) {
+	if against != 0 {
+		return []Problem{{Cost: Tickets, Text: clock.Says(against) + " than this box's clock, in answer after answer; tickets are marked for review, and what leaves has this clock's times",
+			Do: "set the box's clock if it is wrong; if it is right, and the service's is not, say `gauger clock trust`"}}
+	}
+	if off != 0 && !first {
 		return []Problem{{Cost: Tickets, Text: fmt.Sprintf("the clock was set by %s and nothing has confirmed it: tickets, events and values wait, a quarter of an hour at most if it is not set again; set it if it is wrong, or say `gauger clock trust` if it is right", off.Round(time.Second))}}
 	}
 	return nil

@@ -37,11 +37,12 @@ type clockJudgement struct {
 	grade     clock.Grade
 	doubted   bool
 	deviation time.Duration
+	against   time.Duration // what the service says
 }
 
 func (tx *txn) judgeClock() *clockJudgement {
 	if tx.clockOnce == nil {
-		tx.clockOnce = &clockJudgement{tx.l.clock.Grade(tx.now), tx.l.clock.Doubted(tx.now), tx.l.clock.Deviation(tx.now)}
+		tx.clockOnce = &clockJudgement{tx.l.clock.Grade(tx.now), tx.l.clock.Doubted(tx.now), tx.l.clock.Deviation(tx.now), tx.l.clock.Contradiction(tx.now)}
 	}
 	return tx.clockOnce
 }

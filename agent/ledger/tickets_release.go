@@ -89,6 +89,7 @@ func (tx *txn) releaseDue() {
 		if h.Number == "" {
 			h.redate(tx.clockZeros(h.Load.Tank))
 		}
+		changed = h.reviewClock(tx.clockContradicted(), tx.clockZeros(h.Load.Tank)) || changed
 		if most := tx.l.site.numberMax(); h.Number == "" || len(h.Number) > most { // the service has come to take shorter ones only
 			h.Number = firstFree(tx.l.site.number("A", h.Load.Tank, h.numberStart()), most, tx.numberTaken)
 			changed = true

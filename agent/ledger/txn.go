@@ -37,6 +37,14 @@ type txn struct {
 	bodies        []byte                    // of the values' records
 }
 
+// clockContradicted is by how much the service says that the clock is wrong; a recording's clock is what it is.
+func (tx *txn) clockContradicted() time.Duration {
+	if tx.replayBoot != 0 {
+		return 0
+	}
+	return tx.judgeClock().against
+}
+
 // stagedRecord is a record on its way to a stream, and the ticket record that wants to know its position.
 type stagedRecord struct {
 	stream string

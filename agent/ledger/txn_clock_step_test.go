@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 	"unsafe"
@@ -282,6 +283,55 @@ func TestATransferOfAnUnsetClockHasTheNewTime(t *testing.T) {
 		}
 		if n != 1 {
 			t.Errorf("sync %v: %d transfers, want 1: %v", sync, n, w.rules())
+		}
+	}
+}
+
+// A ticket whose times are by a clock that the service says is wrong asks for a review, and not one by a device's own clock. Once the clock
+// is set right the times of what is still held go with it, and once a person says that it is right there is nothing to look at.
+func TestATicketByAClockThatTheServiceDeniesAsksForAReview(t *testing.T) {
+	const ahead, reason = 3 * time.Hour, "the service says that it is 3 h earlier than this box's clock, by which its times are"
+	for what, x := range map[string]struct {
+		own   bool
+		then  func(w *wrong)
+		asks  bool
+		moved time.Duration
+	}{
+		"nobody does anything":           {asks: true, moved: ahead},
+		"the device's clock":             {own: true},
+		"the clock is set":               {then: func(w *wrong) { w.off = 0 }},
+		"a person says it is right":      {then: func(w *wrong) { w.clock.ConfirmAt(w.now()) }, moved: ahead},
+		"the service says so in the end": {then: func(w *wrong) { w.clock.Compare(w.now(), w.now().Round(0)) }, moved: ahead},
+	} {
+		w := newWrong(t, func(s *Site) { s.Hold = 2 * time.Hour })
+		w.off = ahead
+		w.started, w.clock = w.now(), clock.New(w.now(), time.Time{}, clock.SteadyAfter, nil)
+		for range 3 {
+			w.clock.Compare(w.now(), w.at.Round(0))
+		}
+		start := w.at.Add(clockedFrom * time.Second)
+		for s := 0.0; s < clockedEnd && len(w.Snapshot().Held) == 0; s += 10 {
+			w.read("plc/level", 120-min(max(0, s-clockedFrom), clockedTo-clockedFrom)/30+0.02*math.Sin(s), x.own)
+			w.pass(10 * time.Second)
+		}
+		if held := w.Snapshot().Held; len(held) != 1 || held[0].Number == "" || slices.Contains(held[0].Load.Review, reason) == x.own {
+			t.Fatalf("%s: held are %+v", what, held)
+		}
+		if x.then != nil {
+			x.then(w)
+		}
+		for s := 0.0; s < 5400; s += 10 {
+			w.read("plc/level", 60+0.02*math.Sin(s), x.own)
+			w.pass(10 * time.Second)
+		}
+		all, err := w.Tickets()
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%s: %d tickets, want 1 (%v)", what, len(all), err)
+		}
+		if l := all[0].Load; slices.Contains(l.Review, reason) != x.asks || strings.Contains(string(all[0].Ticket), reason) != x.asks {
+			t.Errorf("%s: it asks for a review because of %q: %s", what, l.Review, all[0].Ticket)
+		} else if l.Start.Sub(start.Add(x.moved)).Abs() > time.Minute {
+			t.Errorf("%s: it began at %s, want %s", what, l.Start, start.Add(x.moved))
 		}
 	}
 }

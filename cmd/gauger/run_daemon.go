@@ -88,6 +88,7 @@ func (o *lasting) assemble(cfg *config.Config, how outboxOpening) (*daemon, erro
 	}
 	d.keepReadings(siteLedger)
 	client.Keys().Notify = keyNotes(siteLedger, log)
+	client.Heard = o.clock.Compare
 	client.Keys().Believed = func() bool { return o.clock.Grade(time.Now()) >= clock.Assumed }
 	gather := o.gather(cfg)
 	d.server = (&control.Server{
