@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -9,6 +11,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gauger/config"
+	"gauger/outbox"
 )
 
 const ownedYAML = `site: Owned battery
@@ -133,5 +141,52 @@ func TestCheckHasTheAgentsEyes(t *testing.T) {
 		if err != nil || status != c.status || !strings.Contains(said, c.say) {
 			t.Errorf("%v %v: %v, status %d, and it said %s", c.mode, c.args, err, status, said)
 		}
+	}
+}
+
+// Whoever has no right to the store of another user ends, with the status of one that is held: the gauger whose it is may be at work, with
+// the broker's client id and the page's port. systemd's own gauger shows the site, and so does one whose own store takes nothing.
+func TestARunLeavesTheStoreOfAnotherAlone(t *testing.T) {
+	dir := ownedSite(t)
+	for what, x := range map[string]struct {
+		store      string
+		uid        int
+		supervised bool
+		ends       bool
+	}{
+		"another's":                {store: "store", uid: ownerOfStore + 1, ends: true},
+		"another's, not there":     {store: "store/deep/er", uid: ownerOfStore + 1, ends: true},
+		"another's, and systemd's": {store: "store", uid: ownerOfStore + 1, supervised: true},
+		"its own":                  {store: "store", uid: ownerOfStore},
+		"not there, and nobody's":  {store: "none", uid: ownerOfStore},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Setenv("NOTIFY_SOCKET", map[bool]string{true: filepath.Join(dir, "none")}[x.supervised])
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			cfg := &config.Config{Zone: time.UTC}
+			cfg.Store.Path = filepath.Join(dir, x.store)
+			var log strings.Builder
+			hup := make(chan os.Signal, 1)
+			hup <- syscall.SIGHUP // who does not end looks again at once
+			shut := &storelessSite{cfg: cfg, socket: filepath.Join(dir, "none.sock"), log: zerolog.New(&log), hup: hup}
+			back, err := actAs(x.uid, x.uid, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tries := 0
+			_, err = shut.openWhenPossible(ctx)(func() (*outbox.Box, error) {
+				if tries++; tries > 1 {
+					cancel() // it goes on without the store
+				}
+				return nil, fmt.Errorf("open outbox: %w", fs.ErrPermission)
+			})
+			if err := back(); err != nil {
+				t.Fatal(err)
+			}
+			if ended := errors.Is(err, outbox.ErrHeld) && tries == 1; ended != x.ends || ended && !strings.Contains(err.Error(), "the store belongs to uid 12345, and this is uid 12346") {
+				t.Errorf("after %d tries: %v; %s", tries, err, &log)
+			}
+		})
 	}
 }

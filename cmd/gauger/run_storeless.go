@@ -4,15 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/sys/unix"
 
 	"gauger/agent"
 	"gauger/agent/audit"
@@ -53,7 +56,8 @@ type storelessSite struct {
 	workers sync.WaitGroup
 }
 
-// openWhenPossible opens the outbox, however long that takes. That another gauger holds it is for systemd to try again.
+// openWhenPossible opens the outbox, however long that takes. That another gauger holds it is for systemd to try again, and a store that is
+// another user's is no broken one: whoever types `gauger run` there must not read the site beside the gauger whose it is.
 func (s *storelessSite) openWhenPossible(ctx context.Context) outboxOpening {
 	return func(open func() (*outbox.Box, error)) (*outbox.Box, error) {
 		box, err := open()
@@ -62,6 +66,10 @@ func (s *storelessSite) openWhenPossible(ctx context.Context) outboxOpening {
 		}
 		if err == nil || errors.Is(err, outbox.ErrHeld) || ctx.Err() != nil {
 			return box, err
+		}
+		if uid := otherOwner(s.cfg.Store.Path, err); uid >= 0 && os.Getenv("NOTIFY_SOCKET") == "" { // the service's own disk may have come back as root's
+			return nil, wordedError{fmt.Sprintf("%v; the store belongs to %s, and this is %s: run gauger as that user, or give it another store.path. The gauger whose it is, if one is at work, is left alone",
+				err, console.UserName(uid), console.UserName(os.Geteuid())), outbox.ErrHeld}
 		}
 		s.began = time.Now()
 		s.setReason(err)
@@ -87,6 +95,20 @@ func (s *storelessSite) openWhenPossible(ctx context.Context) outboxOpening {
 		s.over = time.Now()
 		return box, err
 	}
+}
+
+// otherOwner is the user to whom a store belongs that this one has no right to open; -1: it is ours, or something else is wrong with it.
+func otherOwner(store string, err error) int {
+	var at unix.Stat_t
+	for errors.Is(err, fs.ErrPermission) {
+		switch err = unix.Stat(store, &at); {
+		case err == nil && int(at.Uid) != os.Geteuid():
+			return int(at.Uid)
+		case err != nil:
+			store = filepath.Dir(store) // of a folder that cannot be looked into, the owner counts
+		}
+	}
+	return -1
 }
 
 // checkWritable gives a box up that takes no commit, unless only room is wanting.
