@@ -248,8 +248,24 @@ func (tx *txn) putSetups() {
 	tx.setups.changed = false
 }
 
+// keptBefore is how long before the first of all inputs a detector's time begins, in site time: a device or a broker may have kept the readings of
+// a day, which would lie before its zero.
+const keptBefore = 24 * time.Hour
+
+// beginDetector gives a detector that knows nothing the box's clock as it was then, as an earlier run on this boot of the box would have. Where the
+// boot is not known, the detector would take the time between for a restart of unknown length.
+func (tx *txn) beginDetector() {
+	if box, _ := tx.tanks.Zeros(-1); tx.boot != 0 || tx.replayBoot != 0 || tx.l.boxBoot == 0 || tx.tanks.Mark() != 0 || !box.IsZero() {
+		return
+	}
+	before := tx.l.site.scaled(keptBefore)
+	tx.tanks, _ = tx.setups.detector.Next(tx.tanks, tank.Input{Kind: tank.Tick, At: tx.now.Round(0).Add(-before), Mono: tx.l.mono(tx.now) - before,
+		Boot: tx.l.runID - 1, Box: tx.l.boxBoot, One: true})
+}
+
 // stepDetector moves the detector on and books what came of it.
 func (tx *txn) stepDetector(x tank.Input) {
+	tx.beginDetector()
 	var out []tank.Outcome
 	tx.tanks, out = tx.setups.detector.Next(tx.tanks, x)
 	tx.applyOutcomes(x, out)
