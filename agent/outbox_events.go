@@ -82,5 +82,8 @@ func (a *Agent) queueNoteEvent(n outbox.Note) error {
 	if n.Kind == outbox.NoteEvicted || n.Kind == outbox.NoteSalvaged {
 		err = errors.Join(err, a.Ledger.SaveLosses())
 	}
+	if n.Kind == outbox.NoteSalvaged {
+		err = errors.Join(err, a.Ledger.RebuildTickets())
+	}
 	return err
 }

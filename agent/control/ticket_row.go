@@ -31,7 +31,7 @@ func TicketRowOf(b ledger.TicketRecord, e *Entry) TicketRow {
 	switch {
 	case b.Rejected != "":
 		row.State, row.Person = "rejected", ""
-	case b.Ticket == nil:
+	case !b.Left():
 		row.State, row.Person = "held", ""
 	case e != nil:
 		row.State, row.Status, row.Reason = strings.Replace(e.State, "dead", "refused", 1), e.Status, e.Reason

@@ -96,7 +96,7 @@ var ErrNoTicket = errors.New("no ticket has this number")
 
 // ticketRow joins a ticket and its record in the outbox.
 func (d *Server) ticketRow(b ledger.TicketRecord) (TicketRow, error) {
-	if b.Seq == 0 || b.Ticket == nil {
+	if b.Seq == 0 {
 		return TicketRowOf(b, nil), nil
 	}
 	e, err := d.Box.Entry(ledger.Tickets, b.Seq)

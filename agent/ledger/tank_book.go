@@ -290,7 +290,7 @@ func (l *Ledger) ticketInBook(b *TicketRecord, bbl float64) BookTicket {
 	switch {
 	case b.Rejected != "":
 		t.State, t.Why, t.RunsBbl = "rejected", b.Rejected, 0
-	case b.Ticket == nil:
+	case !b.Left():
 		t.State = "held"
 	case b.Voided != "":
 		t.State, t.Why, t.RunsBbl = "voided", b.Voided, 0

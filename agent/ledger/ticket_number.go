@@ -11,6 +11,9 @@ import (
 // numberMax is the longest ticket number, in characters of A-Z 0-9 and the hyphen; wire.number_max may want a shorter one.
 const numberMax = 40
 
+// numberStamp ends a number: the minute in which the load began, in UTC.
+const numberStamp = "20060102T1504Z"
+
 // hashChars of a hash take the place of what has no room in a number.
 const hashChars = 6
 
@@ -36,7 +39,7 @@ func (s Site) numberMax() int {
 // numberWithin is a number of at most so many characters. Where there is no room for the site, its tank's hash and the
 // minute, a hash of all that the number says takes the place of the site and the tank, and at last of the minute too.
 func numberWithin(most int, prefix, site, tank string, start time.Time) string {
-	stamp := start.UTC().Format("20060102T1504Z")
+	stamp := start.UTC().Format(numberStamp)
 	if name := fitID(tank, most-len(prefix)-len(site)-len(stamp)-3); len(prefix)+len(site)+len(name)+len(stamp)+3 <= most {
 		return prefix + "-" + site + "-" + name + "-" + stamp
 	}

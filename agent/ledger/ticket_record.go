@@ -33,7 +33,11 @@ type TicketRecord struct {
 	Day        string          `json:"production_day,omitempty"`
 	Gauged     []float64       `json:"gauged_in,omitempty"` // opening and closing of a ticket that a person wrote
 	Anyway     string          `json:"anyway,omitempty"`    // why a person wrote it though something spoke against it
+	Rebuilt    string          `json:"rebuilt,omitempty"`   // from what, since a damaged outbox has lost its record; what was seen of it is gone
 }
+
+// Left says that it was given to the outbox. One that was rebuilt from its receipt has no bytes any more.
+func (b *TicketRecord) Left() bool { return b.Ticket != nil || b.Seq > 0 }
 
 // Off says that nothing of it is booked here: it was rejected before it left, or voided since.
 func (b *TicketRecord) Off() bool { return b.Rejected != "" || b.Voided != "" }

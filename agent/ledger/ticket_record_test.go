@@ -1,7 +1,10 @@
 package ledger
 
 import (
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"gauger/outbox"
 )
@@ -36,4 +39,53 @@ func TestTicketsOfTheVersionBeforeAreRead(t *testing.T) {
 	if _, _, err := b.Match(MatchArgs{Number: "A-OLD", Hauler: "1", Bbl: 200, Basis: AsObserved}, "ann"); err != nil {
 		t.Error(err)
 	}
+}
+
+// A damaged outbox may lose what was kept of tickets that it still has in the queue, or a receipt of. They are in the list again, with what is
+// known of them, and none of their numbers is given once more.
+func TestTicketsOfWhichOnlyTheOutboxKnowsAreListed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(s *Site) { s.Zone = time.FixedZone("", -6*3600) })
+		began := time.Now().Add(-5 * time.Hour).Truncate(time.Minute)
+		add := func(start time.Time, number string) string {
+			number, _, err := b.Add(ManualTicket{Tank: "TK-1", Open: 180, Close: 80, Start: start, End: start.Add(20 * time.Minute), Number: number}, "ann")
+			b.must(err)
+			return number
+		}
+		left, other := add(began, ""), add(began.Add(time.Hour), "B-7")
+		b.deliver()
+		waits := add(began.Add(2*time.Hour), "")
+		kept := add(began.Add(3*time.Hour), "")
+		b.must(b.box.Update(func(tx *outbox.Tx) error {
+			for _, number := range []string{left, other, waits} {
+				tx.Put(ticketKey+number, nil)
+			}
+			return nil
+		}))
+		b.again()
+		b.must(b.RebuildTickets())
+		all, err := b.Tickets()
+		b.must(err)
+		byNumber := map[string]TicketRecord{}
+		for _, x := range all {
+			byNumber[x.Number] = x
+		}
+		if x := byNumber[left]; x.Tank != "TK-1" || !x.Start.Equal(began) || !x.Left() || x.Ticket != nil || !strings.Contains(x.Rebuilt, "receipt") {
+			t.Errorf("of one that has left: %+v", x)
+		}
+		if x := byNumber[other]; !x.Left() || x.Day == "" {
+			t.Errorf("of one whose number says nothing: %+v", x)
+		}
+		if x := byNumber[waits]; x.Tank != "TK-1" || !x.Start.Equal(began.Add(2*time.Hour)) || !x.End.Equal(x.Start.Add(20*time.Minute)) || x.Ticket == nil || x.Rebuilt == "" {
+			t.Errorf("of one that waits: %+v", x)
+		}
+		if x := byNumber[kept]; len(all) != 4 || x.Rebuilt != "" || x.Person != "ann" {
+			t.Errorf("%d tickets, want 4; the one whose record is there: %+v", len(all), x)
+		}
+		for _, number := range []string{left, other, waits} {
+			if _, _, err := b.Add(ManualTicket{Tank: "TK-1", Open: 180, Close: 80, Start: began, End: began.Add(time.Minute), Number: number}, "ann"); err == nil || !strings.Contains(err.Error(), "is in use") {
+				t.Errorf("%s is given once more: %v", number, err)
+			}
+		}
+	})
 }

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +10,7 @@ import (
 
 	"gauger/agent/eventrules"
 	"gauger/agent/tank"
+	"gauger/outbox"
 )
 
 // Release lets a held ticket go now.
@@ -169,4 +172,70 @@ func (l *Ledger) heldFigures(number string) (map[string]string, error) {
 		all[f.name] = f.of(&ticket, comments)
 	}
 	return all, nil
+}
+
+// RebuildTickets makes records again of tickets that are in the queue or have a receipt, and of which a damaged outbox has lost what was kept.
+// Else they are in no list, and their numbers can be given once more.
+func (l *Ledger) RebuildTickets() error {
+	for _, state := range []outbox.State{outbox.Waiting, outbox.Dead, outbox.Delivered} {
+		for after := uint64(0); ; {
+			page, err := l.box.Entries(Tickets, state, after, 0)
+			if err != nil {
+				return fmt.Errorf("look for tickets whose records are lost: %w", err)
+			}
+			if len(page) == 0 {
+				break
+			}
+			for _, e := range page {
+				after = e.Record.Seq
+				if b := l.rebuilt(e); b.Number != "" {
+					if known, err := l.box.Get(ticketKey + b.Number); err != nil || known != nil {
+						continue // the next mending tries again what cannot be read now
+					}
+					if err := l.SaveState(ticketKey+b.Number, b); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// rebuilt is what a record of the outbox, or its receipt, still says of a ticket; without a number it says nothing.
+func (l *Ledger) rebuilt(e outbox.Entry) TicketRecord {
+	at := cmp.Or(e.Record.At, e.Since).Round(0)
+	b := TicketRecord{Number: e.Label, Seq: e.Record.Seq, Queued: at, Start: at, End: at,
+		Rebuilt: "known by its receipt alone, its record was lost with a damaged outbox: the service has its figures"}
+	for i := range l.site.Tanks { // gauger's own numbers say tank and start
+		t := &l.site.Tanks[i]
+		from, err := time.Parse(numberStamp, b.Number[max(0, len(b.Number)-len(numberStamp)):])
+		if err == nil && (b.Number == l.site.number("A", t.ID, from) || b.Number == l.site.number("M", t.ID, from)) {
+			b.Tank, b.Start, b.End = t.ID, from, from
+		}
+	}
+	if e.State == outbox.Delivered {
+		return b
+	}
+	var body struct {
+		Number string `json:"ticketNumber"`
+		Tank   struct {
+			ID string `json:"externalID"`
+		} `json:"tank"`
+		Start string `json:"start"`
+		End   string `json:"end"`
+	}
+	if json.Unmarshal(e.Record.Body, &body) != nil {
+		return TicketRecord{}
+	}
+	b.Number, b.Tank, b.Ticket, b.Rebuilt = body.Number, body.Tank.ID, e.Record.Body, "rebuilt from what is sent, its record was lost with a damaged outbox"
+	for text, into := range map[string]*time.Time{body.Start: &b.Start, body.End: &b.End} {
+		for _, layout := range []string{l.site.Wire.TimeLayout, time.RFC3339} {
+			if t, err := time.ParseInLocation(layout, text, l.site.Zone); err == nil {
+				*into = t
+				break
+			}
+		}
+	}
+	return b
 }

@@ -160,7 +160,7 @@ func (d *connection) heldNumber(ctx context.Context, given string) (string, erro
 		if strings.EqualFold(b.Number, given) || strings.EqualFold(b.Handle, given) && b.Handle != "" {
 			return b.Name(), nil
 		}
-		if b.Ticket == nil && b.Rejected == "" {
+		if !b.Left() && b.Rejected == "" {
 			held = append(held, b.Name())
 		}
 	}

@@ -140,7 +140,7 @@ func printTickets(c *call, h site, rows []ticketRow, inBook map[string]float64) 
 
 // ticketSum adds up tickets that somebody will book, each to the hundredth of a barrel, as a file prints it: so the sums of both are one.
 type ticketSum struct {
-	n, noGross, noNet           int
+	n, noBbl, noGross, noNet    int
 	bbl, grossBbl, netBbl, away float64 // away: of those that nobody will book
 	rejected, dropped, voided   int
 	lacking                     []string // the tanks of tickets without gross, and what they lack
@@ -165,6 +165,9 @@ func (s *ticketSum) add(r *ticketRow, h site) {
 	}
 	s.n++
 	s.bbl += bbl
+	if r.figures(h).bbl == nil {
+		s.noBbl++
+	}
 	for _, f := range []struct {
 		of   *float64
 		sum  *float64
@@ -184,6 +187,9 @@ func (s *ticketSum) add(r *ticketRow, h site) {
 // String has gross and net only where every ticket has.
 func (s *ticketSum) String() string {
 	text := fmt.Sprintf("%s, %.2f bbl by gauge", countText(s.n, "ticket"), s.bbl)
+	if s.noBbl > 0 {
+		text += fmt.Sprintf(" WITHOUT %d of them, whose barrels are not known here", s.noBbl)
+	}
 	if s.n > 0 && s.noGross == 0 {
 		text += fmt.Sprintf(", %.2f gross", s.grossBbl)
 	}

@@ -86,6 +86,8 @@ func (r *ticketRow) reviewText() string {
 	switch {
 	case r.Rejected != "":
 		return "rejected by " + r.Rejected
+	case r.Rebuilt != "":
+		all = []string{r.Rebuilt}
 	case r.Load == nil:
 		all = []string{"written by " + r.Person}
 		if r.Anyway != "" {
