@@ -106,6 +106,9 @@ func (r *ticketRow) sentences(h site) []string {
 	} else {
 		say("%s the level of tank %s fell from %s to %s.", spokenPeriod(l.Start, l.End, h.zone()), l.Tank, spokenLevel(l.Open), spokenLevel(l.Close))
 	}
+	for _, edge := range computedEdges(l) {
+		say("No reading shows the level at the %s: it is computed from the readings on both sides, not gauged.", edge)
+	}
 	if v := r.Volumes; v != nil && v.OpenBbl > 0 {
 		say("By the %s there were %.1f bbl in the tank before and %.1f after.", tableName(l.Table), v.OpenBbl, v.CloseBbl)
 	}

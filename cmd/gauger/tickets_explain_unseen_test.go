@@ -1,12 +1,15 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"gauger/agent/control"
 	"gauger/agent/ledger"
 	"gauger/agent/tank"
+	"gauger/config"
 )
 
 // unseen makes a row of a load inside of which no reading came, from 07:29:10 to 07:46:05.
@@ -65,5 +68,50 @@ func TestAMovementInsideAGapIsNotAsserted(t *testing.T) {
 	}
 	if strings.Contains(says, "did not leave the site") || strings.Contains(says, "07:40") {
 		t.Errorf("asserted: %s", says)
+	}
+}
+
+// A gauge at which readings were wanting is shown as computed; one of which a reading is near is not, whatever was wanting elsewhere.
+func TestAGaugeThatNoReadingShowsIsToldAsComputed(t *testing.T) {
+	load := func(gap time.Duration, without func(s int32) bool) *tank.Load {
+		start := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+		l := &tank.Load{Tank: "TK-1", Start: start, End: start.Add(20 * time.Minute), Open: 180, Close: 90, Samples: 100, Gap: gap, Trend: &tank.Trend{}}
+		for s := int32(-1200); s <= 2400; s += 10 {
+			if !without(s) {
+				l.Trend.Seconds, l.Trend.Level = append(l.Trend.Seconds, s), append(l.Trend.Level, 18000)
+			}
+		}
+		return l
+	}
+	for what, x := range map[string]struct {
+		load *tank.Load
+		want []string
+	}{
+		"all seen":             {load(10*time.Second, func(int32) bool { return false }), nil},
+		"no opening":           {load(8*time.Minute, func(s int32) bool { return s > -480 && s < 5 }), []string{"opening"}},
+		"nothing before it":    {load(25*time.Minute, func(s int32) bool { return s < 5 }), []string{"opening"}},
+		"no closing":           {load(8*time.Minute, func(s int32) bool { return s > 1190 && s < 1680 }), []string{"closing"}},
+		"neither":              {load(8*time.Minute, func(s int32) bool { return s > -480 && s < 5 || s > 1190 && s < 1680 }), []string{"opening", "closing"}},
+		"a gap inside":         {load(8*time.Minute, func(s int32) bool { return s > 300 && s < 780 }), nil},
+		"a gap well before it": {load(8*time.Minute, func(s int32) bool { return s > -700 && s < -220 }), nil},
+	} {
+		if got := computedEdges(x.load); !slices.Equal(got, x.want) {
+			t.Errorf("%s: computed %q, want %q", what, got, x.want)
+		}
+		r := ticketRow{control.TicketRow{TicketRecord: ledger.TicketRecord{Number: "A-1", Tank: "TK-1", Start: x.load.Start, End: x.load.End, Load: x.load}, State: "delivered"}}
+		h := site{&config.Config{Zone: time.UTC}}
+		said := strings.Join(r.sentences(h), "\n")
+		for _, edge := range []string{"opening", "closing"} {
+			shown := ""
+			for _, line := range r.evidence(h) {
+				if line[0] == edge+" gauge" {
+					shown = line[1]
+				}
+			}
+			want := slices.Contains(x.want, edge)
+			if strings.Contains(said, "No reading shows the level at the "+edge) != want || strings.Contains(shown, "computed: no reading shows it") != want {
+				t.Errorf("%s: %s gauge %q; %s", what, edge, shown, said)
+			}
+		}
 	}
 }

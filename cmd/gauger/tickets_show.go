@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -116,6 +117,14 @@ func (r *ticketRow) addGauges(s *sheet, h site) {
 	if r.Volumes != nil && r.Volumes.OpenBbl > 0 {
 		open, closing = fmt.Sprintf("%s, %.2f bbl", open, r.Volumes.OpenBbl), fmt.Sprintf("%s, %.2f bbl", closing, r.Volumes.CloseBbl)
 	}
+	for _, edge := range computedEdges(r.Load) {
+		switch edge {
+		case "opening":
+			open += ", computed: no reading shows it"
+		default:
+			closing += ", computed: no reading shows it"
+		}
+	}
 	s.add("opening gauge", "%s", open)
 	s.add("closing gauge", "%s", closing)
 	if r.Load != nil {
@@ -130,6 +139,29 @@ func (r *ticketRow) addGauges(s *sheet, h site) {
 	if g.bbl != nil {
 		s.add("by gauge", "%.2f bbl", *g.bbl)
 	}
+}
+
+// computedEdges names those of a load's two gauges that nobody measured: readings were wanting there, as of a sensor beyond its range, and
+// the level was reckoned from those on both sides. The readings kept with the load tell it: none is near the gauge, by four times the usual
+// distance between two. Of a load that was not seen at all that is said otherwise.
+func computedEdges(l *tank.Load) (edges []string) {
+	if l == nil || l.Trend == nil || len(l.Trend.Seconds) < 3 || l.Gap < notableGap || l.Hidden() != nil {
+		return nil
+	}
+	at, end := l.Trend.Seconds, int32(l.End.Sub(l.Start).Seconds())
+	apart := make([]int32, len(at)-1)
+	for i := range apart {
+		apart[i] = at[i+1] - at[i]
+	}
+	slices.Sort(apart)
+	far := 4 * max(apart[len(apart)/2], 1)
+	if i := slices.IndexFunc(at, func(s int32) bool { return s >= 0 }); i == 0 && at[0] > 0 || i > 0 && -at[i-1] >= far {
+		edges = append(edges, "opening")
+	}
+	if i := slices.IndexFunc(at, func(s int32) bool { return s >= end }); i > 0 && at[i]-end >= far {
+		edges = append(edges, "closing")
+	}
+	return edges
 }
 
 // addVolumes adds the chain from the gauges to barrels at 60 degrees.
