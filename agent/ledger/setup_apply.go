@@ -243,14 +243,14 @@ func (s *setups) waits(i int, tanks tank.State) string {
 	if short == nil || g.Pending == nil {
 		return ""
 	}
-	until := "until there are good levels by the new one; a level that is shown is not used before"
+	until := "until there are good levels by the new one"
 	switch k := s.gaugeUsedBy(i, tanks); {
 	case k >= 0:
-		until = fmt.Sprintf("until the load of %s is over, which is measured by %s; a level that is shown is not used before", s.inForce[k].ID, s.configured[i].Level)
+		until = fmt.Sprintf("until the load of %s is over, which is measured by %s", s.inForce[k].ID, s.configured[i].Level)
 	case tanks.Loading(i):
-		until = "until the load that is under way is over, which is measured by the old one; its ticket then needs a review"
+		until = "until the load that is under way is over, which is measured by the old one and whose ticket then needs a review"
 	}
-	return fmt.Sprintf("%s changed, found %s; it is not in force %s", strings.Join(short, " and "), g.Pending.Since.In(s.site.Zone).Format("2006-01-02 15:04"), until)
+	return fmt.Sprintf("%s changed, found %s; it is not in force %s; the level shown is by the new one, and is not used before", strings.Join(short, " and "), g.Pending.Since.In(s.site.Zone).Format("2006-01-02 15:04"), until)
 }
 
 // changeoverReady says that the levels before and after a change of the setup can be told from each other.

@@ -57,6 +57,9 @@ func TestALoadUnderWayIsFinishedByTheOldOffsetAndTable(t *testing.T) {
 		if len(b.notes("config-changed")) != 0 || !b.state.setups.pending {
 			t.Error("the change took effect inside the load")
 		}
+		if s := b.tankStatus(0, b.site.Tanks[0]); !strings.Contains(s.Waits, "it is not in force until the load that is under way is over") || !strings.Contains(s.Waits, "the level shown is by the new one") {
+			t.Errorf("of the change is said %q, beside a level by it", s.Waits)
+		}
 		tx := b.begin(time.Now())
 		if len(tx.puts) > 0 || tx.setups.changed || tx.held.changed {
 			t.Errorf("a change that waits stores %d things with each reading", len(tx.puts))
