@@ -332,7 +332,7 @@ func (a *atWork) reloadFile(ctx context.Context, d *daemon) {
 	}
 	a.mu.Lock()
 	same := v.hash == a.is.hash || a.book.Applied != nil && a.book.Applied.Base == v.hash
-	known := failureText(a.book.Failure(v.hash))
+	known := failureText(a.book.Failure(v.hash), a.zone)
 	a.mu.Unlock()
 	switch {
 	case same:

@@ -46,7 +46,8 @@ type atWork struct {
 
 	mu     sync.Mutex
 	book   *apply.Book
-	is     revision  // without its cfg
+	is     revision // without its cfg
+	zone   *time.Location
 	was    *revision // what is gone back to; nil: nothing is tried
 	next   *revision // what takes over when the agent at work has left
 	leave  chan struct{}
@@ -114,7 +115,7 @@ func (a *atWork) begin(v *revision, how outboxOpening) (*daemon, error) {
 	a.leave = make(chan struct{})
 	d.agent.Leave, a.daemon = a.leave, d
 	a.is = *v
-	a.is.cfg = nil
+	a.is.cfg, a.zone = nil, v.cfg.Zone
 	a.offer(d)
 	d.agent.Workers = append(d.agent.Workers, a.reload, a.pull, d.beat, func(ctx context.Context) error { return memory.Run(ctx, a.c.getenv("GOGC") != "") })
 	d.server.ConfigOnDisk = configOnDisk(a.c.config, v, a.inPlace, a.failure)
@@ -239,14 +240,15 @@ func (a *atWork) inPlace() (base, source string) {
 func (a *atWork) failure(hash string) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return failureText(a.book.Failure(hash))
+	return failureText(a.book.Failure(hash), a.zone)
 }
 
-func failureText(t *apply.Trial) string {
+// failureText says when a configuration was tried and what came of it, by the clock of a site.
+func failureText(t *apply.Trial, zone *time.Location) string {
 	if t == nil {
 		return ""
 	}
-	return fmt.Sprintf("it was tried %s and %s: %s", t.Began.Format("2006-01-02 15:04 MST"), t.Outcome, strings.Join(t.Reasons, "; "))
+	return fmt.Sprintf("it was tried %s and %s: %s", timeText(t.Began, cmp.Or(zone, time.UTC)), t.Outcome, strings.Join(t.Reasons, "; "))
 }
 
 // usualPull between two looks for another configuration.

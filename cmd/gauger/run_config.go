@@ -90,7 +90,7 @@ func chooseConfig(c *call, path string, strict bool) (*revision, *apply.Book, er
 		}
 	}
 	if err == nil {
-		why := failureText(book.Failure(v.hash))
+		why := failureText(book.Failure(v.hash), v.cfg.Zone)
 		if why == "" {
 			return v, book, nil
 		}
