@@ -2,7 +2,7 @@
 VERSION := $(shell deploy/version.sh)
 # The program that ships: static, without paths of the machine that built it. A plain "go build ./cmd/gauger" makes one that behaves the same.
 # Commands print and wait: inlining within them buys nothing and takes 0.2 of the 20 MB.
-GOBUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false -gcflags=gauger/cmd/gauger=-l -ldflags "-s -w -X main.version=$(VERSION)"
+GOBUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false $(addsuffix =-l,$(addprefix -gcflags=gauger/,cmd/gauger agent/page agent/control)) -ldflags "-s -w -X main.version=$(VERSION)"
 # Tools are kept apart for each Go: one built by an older Go cannot read a newer one's packages.
 TOOLS   := bin/tools/$(shell go env GOVERSION)
 LIMIT   := 20000000

@@ -14,19 +14,9 @@ import (
 	"gauger/outbox"
 )
 
-// Well is only what was seen to be so.
-func TestNothingIsWellThatWasNotSeen(t *testing.T) {
+// A clock is well only where something outside has confirmed it.
+func TestNoClockIsWellThatNothingConfirmed(t *testing.T) {
 	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	good := []PointReading{{Point: "plc/level", Quality: "good", At: now.Add(-3 * time.Second)}}
-	level := func(id string, ago time.Duration, every float64) ledger.TankStatus {
-		return ledger.TankStatus{ID: id, Quality: "good", At: now.Add(-ago), Every: every}
-	}
-	quiet := []ledger.TankStatus{level("TK-1", 3*time.Second, 10), level("TK-2", 72*time.Hour, 0), level("TK-3", 3*time.Hour, 0), level("TK-4", 3*time.Hour, 14400), level("TK-5", 50*time.Minute, 0)}
-	one := map[string]outbox.Counts{ledger.Memos: {Waiting: 1}}
-	key := func(slot, state string) keys.Status { return keys.Status{Slot: slot, State: state} }
-	took := func(ago time.Duration) map[string]DrainStatus {
-		return map[string]DrainStatus{ledger.Memos: {}, ledger.Events: {Taken: now.Add(-ago)}, ledger.Targets: {Taken: now.Add(-ago - time.Hour)}}
-	}
 	said := func(off time.Duration, answers int) *clock.Clock {
 		c := clock.New(now, time.Time{}, clock.SteadyAfter, nil)
 		for range answers {
@@ -50,6 +40,39 @@ func TestNothingIsWellThatWasNotSeen(t *testing.T) {
 		got  Answer
 		want Answer
 	}{
+		"an unset clock":   {Status{Clock: "unset", Now: now}.clockAnswer(steady), Answer{"clock", Bad, "not set; tickets, events and values wait for it"}},
+		"a lone clock":     {Status{Clock: "assumed", Now: now}.clockAnswer(steady), Answer{"clock", Unknown, "assumed: it runs steadily, but nothing outside has confirmed it (`gauger clock trust`)"}},
+		"a fresh clock":    {Status{Clock: "set", Now: now}.clockAnswer(steady), Answer{"clock", Unknown, "set: steady for less than 15 minutes, and nothing outside has confirmed it"}},
+		"a moved clock":    {Status{Clock: "set", Now: now}.clockAnswer(moved), Answer{"clock", Bad, "set by 3h0m0s, and nothing has confirmed it"}},
+		"a first clock":    {Status{Clock: "set", Now: now}.clockAnswer(first), Answer{"clock", Unknown, "set for the first time; tickets, events and values wait until it has run steadily for 15 minutes"}},
+		"a marked clock":   {Status{Clock: "trusted", Now: now}.clockAnswer(marked), Answer{"clock", Well, "trusted: the time daemon has confirmed it"}},
+		"an agreed clock":  {Status{Clock: "trusted", Now: now}.clockAnswer(said(-time.Minute, 1)), Answer{"clock", Well, "trusted: the service's answers have confirmed it"}},
+		"a person's clock": {Status{Clock: "trusted", Now: now}.clockAnswer(typed), Answer{"clock", Well, "trusted: a person has confirmed it (`gauger clock trust`)"}},
+		"a denied clock":   {Status{Clock: "assumed", Now: now}.clockAnswer(said(-3*time.Hour, 3)), Answer{"clock", Bad, "assumed: the service says that it is 3 h earlier"}},
+	} {
+		if x.got != x.want {
+			t.Errorf("%s: %+v, want %+v", what, x.got, x.want)
+		}
+	}
+}
+
+// Well is only what was seen to be so.
+func TestNothingIsWellThatWasNotSeen(t *testing.T) {
+	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	good := []PointReading{{Point: "plc/level", Quality: "good", At: now.Add(-3 * time.Second)}}
+	level := func(id string, ago time.Duration, every float64) ledger.TankStatus {
+		return ledger.TankStatus{ID: id, Quality: "good", At: now.Add(-ago), Every: every}
+	}
+	quiet := []ledger.TankStatus{level("TK-1", 3*time.Second, 10), level("TK-2", 72*time.Hour, 0), level("TK-3", 3*time.Hour, 0), level("TK-4", 3*time.Hour, 14400), level("TK-5", 50*time.Minute, 0)}
+	one := map[string]outbox.Counts{ledger.Memos: {Waiting: 1}}
+	key := func(slot, state string) keys.Status { return keys.Status{Slot: slot, State: state} }
+	took := func(ago time.Duration) map[string]DrainStatus {
+		return map[string]DrainStatus{ledger.Memos: {}, ledger.Events: {Taken: now.Add(-ago)}, ledger.Targets: {Taken: now.Add(-ago - time.Hour)}}
+	}
+	for what, x := range map[string]struct {
+		got  Answer
+		want Answer
+	}{
 		"points":           {Status{Daemon: true, Now: now, Points: good}.readingAnswer(), Answer{"reading", Well, "1 of 1 point good, the newest 3 s ago"}},
 		"long quiet":       {Status{Daemon: true, Now: now.Add(2 * time.Hour), Points: good}.readingAnswer(), Answer{"reading", Unknown, "1 of 1 point good, the newest 2 h ago"}},
 		"a dead level":     {Status{Daemon: true, Now: now, Points: good, Tanks: quiet}.readingAnswer(), Answer{"reading", Unknown, "1 of 1 point good, the newest 3 s ago; the level of TK-2, TK-3 came 3 days ago"}},
@@ -61,15 +84,6 @@ func TestNothingIsWellThatWasNotSeen(t *testing.T) {
 		"reached long ago": {Status{Daemon: true, Now: now, Reached: now.Add(-2 * time.Hour), Drains: took(2 * time.Hour)}.sendingAnswer(), Answer{"sending", Unknown, "nothing waits, the service last took something 2 h ago"}},
 		"overdue":          {Status{Daemon: true, Now: now, Streams: one, Oldest: now.Add(-3 * time.Hour)}.sendingAnswer(), Answer{"sending", Bad, "1 record waiting, the oldest queued 3 h ago; the service has taken nothing yet"}},
 		"an unknown id":    {Status{Daemon: true, Now: now, Streams: one, Reached: now, Drains: map[string]DrainStatus{ledger.Memos: {Held: now, Unknown: "x"}}}.sendingAnswer(), Answer{"sending", Bad, "1 record waiting, what is for 1 id is not taken; nothing was taken since the start, the service last answered 1 s ago"}},
-		"an unset clock":   {Status{Clock: "unset", Now: now}.clockAnswer(steady), Answer{"clock", Bad, "not set; tickets, events and values wait for it"}},
-		"a lone clock":     {Status{Clock: "assumed", Now: now}.clockAnswer(steady), Answer{"clock", Unknown, "assumed: it runs steadily, but nothing outside has confirmed it (`gauger clock trust`)"}},
-		"a fresh clock":    {Status{Clock: "set", Now: now}.clockAnswer(steady), Answer{"clock", Unknown, "set: steady for less than 15 minutes, and nothing outside has confirmed it"}},
-		"a moved clock":    {Status{Clock: "set", Now: now}.clockAnswer(moved), Answer{"clock", Bad, "set by 3h0m0s, and nothing has confirmed it"}},
-		"a first clock":    {Status{Clock: "set", Now: now}.clockAnswer(first), Answer{"clock", Unknown, "set for the first time; tickets, events and values wait until it has run steadily for 15 minutes"}},
-		"a marked clock":   {Status{Clock: "trusted", Now: now}.clockAnswer(marked), Answer{"clock", Well, "trusted: the time daemon has confirmed it"}},
-		"an agreed clock":  {Status{Clock: "trusted", Now: now}.clockAnswer(said(-time.Minute, 1)), Answer{"clock", Well, "trusted: the service's answers have confirmed it"}},
-		"a person's clock": {Status{Clock: "trusted", Now: now}.clockAnswer(typed), Answer{"clock", Well, "trusted: a person has confirmed it (`gauger clock trust`)"}},
-		"a denied clock":   {Status{Clock: "assumed", Now: now}.clockAnswer(said(-3*time.Hour, 3)), Answer{"clock", Bad, "assumed: the service says that it is 3 h earlier"}},
 		"untried keys":     {keysAnswer([]keys.Status{key("primary", "untried"), key("secondary", "untried")}, now), Answer{"keys", Unknown, "not tried yet: none has sent a record"}},
 		"both work":        {keysAnswer([]keys.Status{key("primary", "proven"), key("secondary", "proven"), key("secondary", "untried")}, now), Answer{"keys", Well, "both work"}},
 		"an end unknown": {keysAnswer([]keys.Status{{Slot: "primary", State: "proven", Expires: now.Add(181*24*time.Hour + time.Minute)}, key("secondary", "proven")}, now),
