@@ -69,7 +69,7 @@ func TestTheSumsAreThoseOfTheLines(t *testing.T) {
 		t.Errorf("the list: %s", &sum)
 	}
 	sum.add(&ticketRow{control.TicketRow{TicketRecord: ledger.TicketRecord{Number: "A-1", Seq: 1, Rebuilt: "known by its receipt alone"}, State: "delivered"}}, site{})
-	if sum.String() != "21 tickets, 2000.2 bbl by gauge WITHOUT 1 of them, whose barrels are not known here" {
+	if sum.String() != "21 tickets, 2000.20 bbl by gauge WITHOUT 1 of them, whose barrels are not known here" {
 		t.Errorf("the list with a ticket whose figures are lost: %s", &sum)
 	}
 	var out strings.Builder
