@@ -250,6 +250,10 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	if bbl, pause := begunBefore(ts, &u.site.tanks[i], d); d.hatch == 0 && bbl > wrongBbl(removed) {
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl left %s before it, about as fast, and are not counted: its start, a bleed, or a hatch", bbl, spanText(pause)))
 	}
+	if foam := foamAtOpening(ts, &u.site.tanks[i], d); foam*u.site.tanks[i].Table.PerInch(d.opening.level) > wrongBbl(removed) {
+		d.opening.err = math.Hypot(d.opening.err, foam/2)
+		d.doubts = append(d.doubts, fmt.Sprintf("level had just risen before it, and behind such rises it sinks by some %.1f in: foam at the opening", foam))
+	}
 	takeLate(ts, &u.site.tanks[i], &d, now)
 	if g, foam := behindFoam(ts, &u.site.tanks[i], d, now); foam > 0 {
 		d.closing, d.foam = g, foam

@@ -8,6 +8,9 @@ import (
 )
 
 const (
+	foamFresh  = 1200.0 // s before a draw in which what foamed up has not gone yet
+	foamGoes   = 3000.0 // s in which it goes
+	foamTold   = 2      // rises, and points behind each, that tell
 	foamShare  = 0.7    // of what makes a ticket wrong, that the foam makes at least
 	foamSeen   = 0.3    // in that the level falls at least
 	foamNoise  = 4.0    // times the noise, the same
@@ -287,4 +290,37 @@ func leastAt(f func(at float64) float64, lo, hi float64) float64 {
 		}
 	}
 	return best
+}
+
+// foamAtOpening is by how many inches a level that rose within minutes before a draw is likely to sink again: behind such rises of the last
+// day it sank by the middle share of them. 0 where it did not, or of a sensor that sees no foam.
+func foamAtOpening(ts *tankState, t *Tank, d draw) float64 {
+	if t.Group != "" || t.Sensor == "float" || t.Sensor == "hydrostatic" || d.deadband > 0 {
+		return 0
+	}
+	low := d.opening.level
+	for _, v := range ts.levels.middles(d.start-foamFresh, d.start) {
+		low = math.Min(low, v)
+	}
+	rose := d.opening.level - low
+	var shares []float64
+	h := ts.levels.history
+	for k := 2; k+1 < len(h) && h[k+1].t < d.start-foamFresh; k++ {
+		up := float64(h[k].v - h[k-2].v)
+		if up < rose/3 || h[k].v < h[k-1].v || h[k].v < h[k+1].v {
+			continue
+		}
+		sank, seen := 0.0, 0
+		for j := k + 1; j < len(h) && h[j].t < h[k].t+foamGoes && h[j].t < d.start-foamFresh && float64(h[k].v-h[j].v) < up; j++ {
+			sank, seen = math.Max(sank, float64(h[k].v-h[j].v)), seen+1
+		}
+		if seen >= foamTold {
+			shares = append(shares, sank/up)
+			k += seen
+		}
+	}
+	if len(shares) < foamTold {
+		return 0
+	}
+	return rose * stats.Median(shares)
 }

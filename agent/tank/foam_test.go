@@ -2,10 +2,12 @@ package tank
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"gauger/agent/tank/stats"
 	"gauger/agent/tank/tanktest"
 )
 
@@ -122,6 +124,36 @@ func TestTheNextTruckIsNoFoam(t *testing.T) {
 		r.run(0, 8*tanktest.Hour)
 		if len(r.loads) == 0 || math.Abs(r.loads[0].Close-188) > 0.8 {
 			t.Errorf("read every %v s: %+v, want a load to 188 in", every, r.loads)
+		}
+	}
+}
+
+// A well's slugs foam, and sink by half within the next half hour. A truck that begins right behind one is opened on top of the foam, which
+// is told as error and asks; behind oil that does not foam it is not.
+func TestFoamAtTheOpeningAsks(t *testing.T) {
+	start := 8 * tanktest.Hour
+	for foam, says := range map[float64]string{5: "foam at the opening", 0: ""} {
+		var moves []tanktest.Move
+		for k := 1.0; k <= 5; k++ {
+			moves = append(moves, tanktest.Move{From: start - 60 - 300 - (5-k)*5400, Bbl: -8, Rate: 1.6})
+		}
+		slugs := moves
+		w := tanktest.Well{Level0: 130, Moves: append(slices.Clone(moves), tanktest.Move{From: start, Bbl: 150, Rate: 4.5})}
+		r := newRig(t, w)
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			for _, m := range slugs {
+				if s >= m.From {
+					v += foam * stats.Clamp((s-m.From)/300, 0, 1) * math.Exp(-math.Max(0, s-m.End())/700)
+				}
+			}
+			return tanktest.Radar(i, s, v), true
+		}
+		r.run(0, start+3*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%g in of foam: %+v", foam, r.loads)
+		}
+		if asksFor(t, r.loads[0], says); math.Abs(r.loads[0].GaugeBbl-150) > r.loads[0].ErrorBbl+0.5 {
+			t.Errorf("%g in of foam: %.1f bbl of 150, give or take %.1f", foam, r.loads[0].GaugeBbl, r.loads[0].ErrorBbl)
 		}
 	}
 }

@@ -221,7 +221,7 @@ func (s siteTanks) addEvidence(i int, ts *tankState, d draw, now float64, l *Loa
 	l.Rivals = &Rivals{
 		MinLoad: t.Loads.MinLoad, MinRate: t.Loads.MinRate,
 		Rose: name, RoseBbl: stats.Round(rose, 1), Unread: s.unread(i, d), BackIn: stats.Round(ts.regained(t, d, now).inches, 1),
-		Watched: time.Duration(math.Max(0, math.Min(now, ts.last.t)-d.end)) * time.Second, // readings may have stopped
+		Watched: time.Duration(math.Max(0, math.Min(now, ts.last.t)-d.end-d.closing.carried)) * time.Second, // readings may have stopped
 	}
 	if hidden := l.Rivals.Unread; len(hidden) > 0 && len(l.Review) == 0 {
 		who := hidden[0]

@@ -347,3 +347,15 @@ func TestALinkThatBreaksWhileThePumpDraws(t *testing.T) {
 	}
 	asksFor(t, r.loads[0], "data gap")
 }
+
+// What came while nothing was read behind a load was not watched.
+func TestASilenceBehindALoadIsNotWatched(t *testing.T) {
+	r := newRig(t, tanktest.Well{Level0: 180, Inflow: 60, Moves: []tanktest.Move{aLoad}})
+	r.sensor = func(i int, s, v float64) (float64, bool) {
+		return tanktest.Radar(i, s, v), s < aLoad.End()-60 || s > aLoad.End()+2*tanktest.Hour
+	}
+	r.run(0, aLoad.End()+5*tanktest.Hour)
+	if len(r.loads) != 1 || r.loads[0].Rivals.Watched > time.Duration(r.told[0]-aLoad.End()-1.9*tanktest.Hour)*time.Second {
+		t.Errorf("told at %v s: %+v", r.told, r.loads)
+	}
+}

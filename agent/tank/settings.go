@@ -23,7 +23,7 @@ type Loads struct {
 	Stuck        time.Duration `yaml:"stuck" doc:"the same value this long is a stuck sensor where the sensor usually moves"`
 	GapMin       time.Duration `yaml:"gap_min" doc:"silence this long is a gap; at least four polls"`
 	MaxGapTicket time.Duration `yaml:"max_gap_ticket" doc:"a fall over a longer gap makes an event, not a ticket"`
-	GroupSettle  time.Duration `yaml:"group_settle" doc:"least rest before the closing gauge of tanks joined by an equaliser, which is waited for"`
+	GroupSettle  time.Duration `yaml:"group_settle" doc:"least rest before the closing gauge of tanks joined by an equaliser that still moves oil"`
 	Noise        Length        `yaml:"noise" doc:"a jump up to this is always believed"`
 }
 
