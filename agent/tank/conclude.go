@@ -104,8 +104,22 @@ func (s siteTanks) beside(mates []int, at, per float64) (inches float64, ok bool
 	return inches, true
 }
 
-// closeJointly gives a group's tank the closing that it has when the equaliser has done its work, or at the end of the draw where it has none
-// to do: what all of them hold together moves only with pump and well, however it is spread over them. Where no other fell with it the
+// heldTogether is, at each of a tank's samples, what it and its mates hold, in inches of it, and how far it lies apart from them, until the
+// level of one of them is not known.
+func (s siteTanks) heldTogether(b []sample, mates []int, share, per float64) (sum, apart []sample) {
+	sum, apart = make([]sample, 0, len(b)), make([]sample, 0, len(b))
+	for _, x := range b {
+		in, ok := s.beside(mates, x.t, per)
+		if !ok {
+			break
+		}
+		sum, apart = append(sum, sample{t: x.t, v: x.v + float32(in)}), append(apart, sample{t: x.t, v: x.v - float32(in*share/(1-share))})
+	}
+	return sum, apart
+}
+
+// closeJointly gives a group's tank the closing that it has when the equaliser has done its work, no sooner than group_settle, or at the end of
+// the draw where it has none to do: what all of them hold together moves only with pump and well, however it is spread over them. Where no other fell with it the
 // equaliser was shut, and its own closing stands; what comes out of the others behind the draw, when somebody opens it, is no part of it.
 func (s siteTanks) closeJointly(i int, ts *tankState, d *draw) {
 	t := &s.site.tanks[i]
@@ -113,21 +127,17 @@ func (s siteTanks) closeJointly(i int, ts *tankState, d *draw) {
 	if t.Group == "" || len(mates) == 0 {
 		return
 	}
-	if d.evened = d.end; s.settles(i, *d) {
+	d.evened = d.end
+	if _, settles := s.evenedOut(i, *d); settles {
 		return
 	}
 	per := t.Table.PerInch(d.closing.level)
 	hi := math.Min(math.Min(d.within.hi, d.leaptAt), d.end+evenLongest)
 	behind := slices.Clone(between(ts.levels.recent, d.start, hi))
 	first := searchTime(behind, d.end)
-	sum, apart := make([]sample, 0, len(behind)-first), make([]sample, 0, len(behind)-first)
-	for _, x := range behind[first:] {
-		in, ok := s.beside(mates, x.t, per)
-		if !ok {
-			hi = x.t
-			break
-		}
-		sum, apart = append(sum, sample{t: x.t, v: x.v + float32(in)}), append(apart, sample{t: x.t, v: x.v - float32(in*share/(1-share))})
+	sum, apart := s.heldTogether(behind[first:], mates, share, per)
+	if n := first + len(sum); n < len(behind) {
+		hi = behind[n].t
 	}
 	alone, stopped := s.fellAlone(i, *d), d.end
 	least := partBbl/per + 2*restSigmas*neighbourScatter(sum)

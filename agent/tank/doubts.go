@@ -170,11 +170,12 @@ func (s siteTanks) standsDead(i int, ts *tankState, d *draw, now float64) []stri
 		}
 	}
 	after := between(ts.levels.recent, d.end+settleShort, math.Min(math.Min(now, d.next), d.end+deadMost))
-	if e, ok := ts.levels.standingAt(after, 1, d.start); ok && ts.levels.roseBefore(d.start, deadMost/3) > deadRises*d.inflow.usual && missed(&e) {
+	filled := func(long float64) bool { return ts.levels.roseBefore(d.start, long) > deadRises*d.inflow.usual }
+	if e, ok := ts.levels.standingAt(after, 1, d.start); ok && filled(deadMost/3) && missed(&e) {
 		if e.again {
 			d.closing.err = math.Hypot(d.closing.err, e.missed)
 			say(e, "behind it", "at its stop")
-		} else if ts.levels.roseBefore(d.start, deadUntil) > deadRises*d.inflow.usual && s.othersFilled(i, e.from, e.to) < explainedShare*e.missed*per {
+		} else if filled(deadUntil) && s.othersFilled(i, e.from, e.to) < explainedShare*e.missed*per {
 			say(e, "behind it", "that hangs, or the well is shut in")
 		}
 	}

@@ -313,12 +313,6 @@ func (s siteTanks) evenedOut(i int, d draw) (name string, settles bool) {
 	return name, settles
 }
 
-// settles says that a fall only makes even, through an equaliser, what a draw from another tank had left uneven.
-func (s siteTanks) settles(i int, d draw) bool {
-	_, settles := s.evenedOut(i, d)
-	return settles
-}
-
 // fellAlone says that no other tank of the group fell while this one was drawn from: the equaliser
 // was shut.
 func (s siteTanks) fellAlone(i int, d draw) bool {

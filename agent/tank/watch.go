@@ -23,10 +23,8 @@ func (u *update) watch(i int, ts *tankState, s sample) {
 	}
 	drop := ref - now
 	gap := dt >= math.Min(ts.interval.gapMin(t, u.site.speed), hidesTruck)
-	falls := drop*per >= 0.8*t.Loads.MinRate*dt/60 && drop > ts.noise.leastFall()
-	if !falls && drop*per >= 0.8*netLeast*t.Loads.MinRate*dt/60 && drop > ts.noise.leastFall() {
-		falls = drop*per >= 0.8*t.leastNet(ts.inflow(t, s.t-dt).usual, per)*dt/60
-	}
+	asFast := func(rate float64) bool { return drop > ts.noise.leastFall() && drop*per >= 0.8*rate*dt/60 }
+	falls := asFast(t.Loads.MinRate) || asFast(netLeast*t.Loads.MinRate) && asFast(t.leastNet(ts.inflow(t, s.t-dt).usual, per))
 	if gap && drop*per >= 0.3*t.Loads.MinLoad {
 		falls = true
 	}
