@@ -195,7 +195,7 @@ func TestALoadOfATankThatIsSilentAtRest(t *testing.T) {
 	w := tanktest.Well{Level0: 190, Moves: []tanktest.Move{truck}}
 	r := newRig(t, w)
 	r.every, r.ticks = 30, true
-	changed := exceptions(0.5, alive)
+	changed := exceptions(0.25, alive)
 	r.sensor = func(i int, s, v float64) (float64, bool) { return changed(i, s, math.Round(4*v)/4) }
 	r.run(0, truck.End()+alive+1800)
 	r.matches(0.7, 120, labelOf(w, truck, truck))
