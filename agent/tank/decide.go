@@ -259,6 +259,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		d.closing, d.foam = g, foam
 		d.doubts = append(d.doubts, stillFoam(ts, &u.site.tanks[i], d, now)...)
 	}
+	takeFallenOn(ts, &u.site.tanks[i], &d, now)
 	d.doubts = append(d.doubts, readingsDoubt(ts, &u.site.tanks[i], d, now)...)
 	d.doubts = append(d.doubts, u.standsDead(i, ts, &d, now)...)
 	takeHung(ts, &d)

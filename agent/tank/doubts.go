@@ -274,6 +274,19 @@ func fellOn(ts *tankState, t *Tank, d draw, now float64) float64 {
 	return low
 }
 
+// takeFallenOn gives a draw behind which the level fell on, by more than makes its barrels wrong, that doubt, and as much error as it lies
+// below the closing.
+func takeFallenOn(ts *tankState, t *Tank, d *draw, now float64) {
+	wrong := wrongBbl(t.volume(*d)) / t.Table.PerInch(d.closing.level)
+	low := fellOn(ts, t, *d, now)
+	if low <= math.Min(wrong, math.Max(foamShare*wrong, sankFar)) || low <= 2*math.Hypot(d.closing.err, t.sensorError()) {
+		return
+	}
+	to := math.Min(math.Min(now, d.next), d.end+t.Loads.Confirm.Seconds())
+	d.closing.err = math.Hypot(d.closing.err, math.Max(0, ts.levels.sink(d.end, to, d.closing.level))/2)
+	d.doubts = append(d.doubts, fmt.Sprintf("level fell on by %.2f in after the end: foam, or it had not come to rest", low))
+}
+
 // startAfterHatch moves the start of a draw behind a hatch that was opened minutes before it: a pressure sensor feels the vapour
 // go as a step within a reading or two, after which its level lies still until the pump starts. What is read with the hatch open
 // is compared with what is read with it open after the load. It gives the step in inches, 0 where there is none.
@@ -336,9 +349,6 @@ func readingsDoubt(ts *tankState, t *Tank, d draw, now float64) []string {
 		why = append(why, fmt.Sprintf("sensor re-spanned during the load: it stepped by %+.1f in", step))
 	}
 	wrong := wrongBbl(t.volume(d)) / t.Table.PerInch(d.closing.level)
-	if low := fellOn(ts, t, d, now); low > math.Min(wrong, math.Max(foamShare*wrong, sankFar)) && low > 2*math.Hypot(d.closing.err, t.sensorError()) {
-		why = append(why, fmt.Sprintf("level fell on by %.2f in after the end: foam, or it had not come to rest", low))
-	}
 	if short := stillOnItsWay(ts, d); short > wrong {
 		why = append(why, fmt.Sprintf("level rose by %.1f in less than the well makes behind the last reading of the fall: the pump went on after it", short))
 	}

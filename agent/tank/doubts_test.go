@@ -124,11 +124,14 @@ func TestFoamThatCollapsesIsNoOil(t *testing.T) {
 // Foam that still sinks when a load is decided is reckoned, not seen, and asks.
 func TestFoamThatStillSinksAsks(t *testing.T) {
 	end := 4*tanktest.Hour + 150/5*60
-	for fades, why := range map[float64]string{300: "", 1000: "more than was seen to sink is taken off", 2000: "foam still sank by"} {
+	for _, c := range []struct {
+		inches, stood, fades float64
+		why                  string
+	}{{4, 0, 300, ""}, {4, 0, 2000, "more than was seen to sink is taken off"}, {3, 1200, 500, "foam still sank by"}} {
 		l := aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) {
-			return tanktest.Radar(i, s, v+4*stats.Clamp((s-end+300)/300, 0, 1)*math.Exp(-math.Max(0, s-end)/fades)), true
+			return tanktest.Radar(i, s, v+c.inches*stats.Clamp((s-end+300)/300, 0, 1)*math.Exp(-math.Max(0, s-end-c.stood)/c.fades)), true
 		}, 0).loads[0]
-		asksFor(t, l, why)
+		asksFor(t, l, c.why)
 	}
 }
 

@@ -17,6 +17,7 @@ const (
 	foamQuick  = 30.0   // s in which foam collapses by e
 	foamSlow   = 1500.0 // the same
 	foamGrows  = 90.0   // s in which it comes up by e
+	foamTimes  = 1.5    // from one time that is tried to the next
 	foamOnsets = 32     // instants from which it may have collapsed that are tried
 	foamSure   = 6.0    // standard errors of its height
 	foamBeyond = 2.0    // times what the level was seen to fall, that it may have been high
@@ -95,15 +96,20 @@ func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 	if best.even || best.inches < math.Max(least, foamSure*best.err) || best.inches > foamBeyond*(seen+foamGone*best.time*math.Max(best.slope, 0)) {
 		return gauge{}, 0
 	}
-	if best.stood > foamStands && best.inches/best.time > foamRate*d.slope() {
+	quick := best.stood > foamStands && best.inches/best.time > foamRate*d.slope()
+	if sinks, _ := stillSinks(ts, d, to); quick && sinks > least {
 		return gauge{}, 0 // the next truck begins
 	}
-	if !best.sank(b, r.at, d.usualInflow) {
+	gone := between(ts.levels.recent, r.at+best.stood+foamGone*best.time, to)
+	if neverStands(ts, stoodFor(gone), d.step, d.usualInflow) || !best.sank(b, r.at, d.usualInflow) {
 		return gauge{}, 0
 	}
 	g, rough := gauge{level: best.level, samples: len(b), away: d.closing.away}, foamRough
 	if best.grows {
 		rough = foamGrown // oil that came in looks as foam that comes up
+	}
+	if quick {
+		rough = foamGrown // somebody may have drawn it
 	}
 	g.err = math.Sqrt(stats.Square(best.err) + stats.Square(rough*best.inches) + d.inflow.variance*(best.time+best.stood/2))
 	return g, best.inches
@@ -117,14 +123,19 @@ func stillFoam(ts *tankState, t *Tank, d draw, now float64) []string {
 	if unseen := d.foam - d.usualInflow*confirm - ts.levels.sink(d.end+settleShort, to, math.Inf(-1)); unseen > wrong {
 		return []string{fmt.Sprintf("foam of %.1f in more than was seen to sink is taken off", unseen)}
 	}
-	was, is := between(ts.levels.recent, to-3*fellEvery, to-2*fellEvery), between(ts.levels.recent, to-fellEvery, to)
-	if len(was) == 0 || len(is) == 0 || to-3*fellEvery <= d.end {
-		return nil
-	}
-	if sinks := stats.Median(values(was)) + 2*fellEvery*d.usualInflow - stats.Median(values(is)); sinks > foamStill*wrong {
+	if sinks, ok := stillSinks(ts, d, to); ok && sinks > foamStill*wrong {
 		return []string{fmt.Sprintf("foam still sank by %.1f in within %.0f min when it was decided", sinks, 2*fellEvery/60)}
 	}
 	return nil
+}
+
+// stillSinks is by how many inches the level sank, beside its inflow, in the ten minutes to a time behind a draw.
+func stillSinks(ts *tankState, d draw, to float64) (inches float64, ok bool) {
+	was, is := between(ts.levels.recent, to-3*fellEvery, to-2*fellEvery), between(ts.levels.recent, to-fellEvery, to)
+	if len(was) == 0 || len(is) == 0 || to-3*fellEvery <= d.end {
+		return 0, false
+	}
+	return stats.Median(values(was)) + 2*fellEvery*d.usualInflow - stats.Median(values(is)), true
 }
 
 // sank says that the level lies lower by half of the foam where that has gone than where it stood: what stands before a hump and behind it
@@ -139,24 +150,50 @@ func (f foamFit) sank(b []sample, end, inflow float64) bool {
 	return stats.Median(values(stood))+made-stats.Median(values(left)) > f.inches/2
 }
 
-// bestFoam is the fit of all ways in which foam may have collapsed that leaves least; without any it is even.
+// bestFoam is the fit of all ways in which foam may have collapsed, or oil drained evenly, that leaves least.
 func (r resting) bestFoam(b []sample, usual, err float64) foamFit {
-	best := foamFit{shapeFit: shapeFit{missed: math.Inf(1)}}
+	none := foamFit{shapeFit: shapeFit{missed: math.Inf(1)}}
+	decays, drains := none, none
 	every := max(1, len(b)/foamOnsets)
 	for i := 0; i < len(b)-atomFew/2; i += every {
-		for time := foamQuick; time <= foamSlow; time *= 1.5 {
+		for time := foamQuick; time <= foamSlow; time *= foamTimes {
 			if b[i].t+foamGone*time > b[len(b)-1].t {
 				break
 			}
 			for way := range 4 {
-				f := r.fitFoam(b, foam{math.Max(0, b[i].t-r.at), time, way&1 > 0, way&2 > 0}, usual, err)
-				if f.missed < best.missed {
-					best = f
+				best := &decays
+				if way&2 > 0 {
+					best = &drains
+				}
+				if f := r.fitFoam(b, foam{math.Max(0, b[i].t-r.at), time, way&1 > 0, way&2 > 0}, usual, err); f.missed < best.missed {
+					*best = f
 				}
 			}
 		}
 	}
-	return best
+	within := float64(every) * (b[len(b)-1].t - b[0].t) / float64(len(b))
+	if decays, drains = r.closerFoam(b, decays, within, usual, err), r.closerFoam(b, drains, within, usual, err); decays.missed < drains.missed {
+		return decays
+	}
+	return drains
+}
+
+// closerFoam is a fit with the onset and the time, between those that were tried, that leave least: an onset that is half a minute off
+// makes a quick collapse look as if it drained evenly.
+func (r resting) closerFoam(b []sample, f foamFit, within, usual, err float64) foamFit {
+	if math.IsInf(f.missed, 1) {
+		return f
+	}
+	fit := func(stood, time float64) foamFit { return r.fitFoam(b, foam{stood, time, f.grows, f.even}, usual, err) }
+	stood, time := f.stood, f.time
+	for range 2 {
+		stood = leastAt(func(at float64) float64 { return fit(math.Max(0, at), time).missed }, stood-within, stood+within)
+		time = leastAt(func(long float64) float64 { return fit(math.Max(0, stood), long).missed }, time/foamTimes, time*foamTimes)
+	}
+	if best := fit(math.Max(0, stood), time); best.missed < f.missed {
+		return best
+	}
+	return f
 }
 
 // fitFoam fits the level, the slope, which the well's usual one with its error bounds, and the foam's height by least squares.

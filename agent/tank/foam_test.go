@@ -16,6 +16,7 @@ import (
 func TestFoamThatCollapsesBehindALoadIsTakenOffItsClosing(t *testing.T) {
 	for _, c := range []struct{ inflow, inches, stood, time float64 }{
 		{0, 3, 0, 300}, {300, 3, 900, 120}, {100, 1.8, 600, 600}, {600, 4, 1200, 300},
+		{0, 3.3, 1260, 75}, {150, 2.5, 1100, 60}, // as fast as a pump draws, and then at rest
 	} {
 		w := aWell
 		w.Inflow = c.inflow
@@ -59,6 +60,28 @@ func TestFoamThatGoesAsFastAsAPumpAsks(t *testing.T) {
 		if got := strings.Contains(strings.Join(r.loads[0].Review, " "), "fell ever slower"); got != foam {
 			t.Errorf("foam %v: %q", foam, r.loads[0].Review)
 		}
+	}
+}
+
+// A value that drops behind a load and then hangs, where the well fills the tank, shows no level: the closing is where the level stood
+// before, and the ticket asks.
+func TestAValueThatDropsAndHangsIsNoFoam(t *testing.T) {
+	w := aWell
+	w.Inflow = 150
+	r := newRig(t, w)
+	r.every = 60
+	r.sensor = func(i int, s, v float64) (float64, bool) {
+		if since := s - aLoad.End(); since > 1450 && since < 2650 {
+			return w.Level(aLoad.End()) - 1.5, true
+		}
+		return tanktest.Radar(i, s, v), true
+	}
+	r.run(0, 6*tanktest.Hour)
+	if len(r.loads) != 1 {
+		t.Fatalf("%+v", r.loads)
+	}
+	if l := r.loads[0]; math.Abs(l.Close-w.Level(aLoad.End())) > 0.2 || len(l.Review) == 0 {
+		t.Errorf("closing %.2f in, want %.2f and a reason to ask: %+v", l.Close, w.Level(aLoad.End()), l)
 	}
 }
 

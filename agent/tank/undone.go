@@ -159,10 +159,15 @@ func hungInto(ts *tankState, d draw) (since float64, leapt bool) {
 	bit := d.step + restSigmas*ts.noise.perSample()
 	pumped := d.slope() * (b[last+1].t - b[last].t)
 	leapt = float64(b[last].v-b[last+1].v) >= leapTimes*pumped+bit
-	if never := d.step < coarseLeast && stood >= hungNever*ts.interval.held && d.inflowBefore*stood >= math.Max(hungRise, bit); !leapt && !never {
+	if !leapt && !neverStands(ts, stood, d.step, d.inflowBefore) {
 		return 0, false
 	}
 	return b[first].t, leapt
+}
+
+// neverStands says that a value that stood for some seconds did so as this sensor never does, though oil came in.
+func neverStands(ts *tankState, stood, step, inflow float64) bool {
+	return step < coarseLeast && ts.interval.changes >= 8 && stood >= hungNever*ts.interval.held && inflow*stood >= math.Max(hungRise, step+restSigmas*ts.noise.perSample())
 }
 
 // takeHung takes the opening of a draw until which a value stood still from where the inflow had carried the level meanwhile, if the value

@@ -90,7 +90,7 @@ func writeFactors(w io.Writer, o options, rs []residual, left int) {
 	fmt.Fprintf(w, "//\n//\tgo run ./deploy/bench/sites -calibrate -seed %s -n %d > agent/tank/error_factors.go\n\n", seedText(o.seeds), o.each)
 	fmt.Fprintf(w, "// errorFactors are what a load's error is multiplied by, a class (kind of sensor, or equaliser) each, so that it holds\n// for %.1f %% of each; none is below 1, and those of few loads are drawn towards it.\nvar errorFactors = map[string]float64{\n", 100*covers)
 	for _, class := range slices.Sorted(maps.Keys(f)) {
-		fmt.Fprintf(w, "\t%-24s %.2f, // %d loads\n", fmt.Sprintf("%q:", class), f[class], counts[class])
+		fmt.Fprintf(w, "\t%-23s %.2f, // %d loads\n", fmt.Sprintf("%q:", class), f[class], counts[class])
 	}
 	fmt.Fprintln(w, "}")
 }
