@@ -86,18 +86,19 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 		d.end = crossing(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
 	}
 	d.oilTo = d.end
-	if !made.known {
-		ts.stoodInSilence(&d)
-	}
+	ts.stoodInSilence(&d)
 	return d
 }
 
-// stoodInSilence takes the gauges of a tank of whose inflow nothing is known from the readings next to the draw, where a silence beside
-// one of them began and ended at the same level: by chance none does, so that nothing came and nothing had to be reported.
+// stoodInSilence takes the gauges from the readings next to the draw where a silence beside one of them began and ended at the same level:
+// by chance none does, so that nothing came and nothing had to be reported, however much the well made before. What it makes within a
+// deadband need not be reported, and says nothing.
 func (ts *tankState) stoodInSilence(d *draw) {
 	same := func(a, b sample) (err float64, ok bool) {
 		err = math.Hypot(ts.noise.perSample(), float64(a.v-b.v))
-		return err, b.t-a.t >= levelFar && math.Abs(float64(a.v-b.v)) < 2*ts.noise.leastFall()
+		grain := 2 * ts.noise.leastFall()
+		told := !d.inflow.known || d.inflow.usual*(b.t-a.t) > d.deadband+grain
+		return err, told && b.t-a.t >= levelFar && math.Abs(float64(a.v-b.v)) < grain
 	}
 	b := ts.levels.recent
 	if k := searchTime(b, d.start); k > 0 && k < len(b) && d.opening.carried > 0 {
@@ -108,6 +109,7 @@ func (ts *tankState) stoodInSilence(d *draw) {
 	if k := searchTime(b, d.end); k > 0 && k < len(b) && d.closing.carried > 0 {
 		if err, ok := same(b[k-1], b[k]); ok {
 			d.closing.level, d.closing.err, d.closing.carried, d.closing.away = math.Min(float64(b[k-1].v), float64(b[k].v)), err, 0, 0
+			d.inflowAfter = 0 // the well is turned to another tank, or shut in
 		}
 	}
 }

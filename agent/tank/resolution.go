@@ -69,7 +69,7 @@ func learnDeadband(b []sample) float64 {
 		short, long = math.Min(short, dt), math.Max(long, dt)
 		least = math.Min(least, math.Abs(float64(b[i].v-b[i-1].v)))
 	}
-	if few < 3 || beat < restFar || long < exceptEven*short || least < coarseLeast || least > exceptMost {
+	if few < 3 || beat < restFar || long < exceptEven*short || least < coarseLeast-levelGrain || least > exceptMost {
 		return 0
 	}
 	return least

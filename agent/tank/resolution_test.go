@@ -225,3 +225,29 @@ func TestIdleFloatIsNotStuck(t *testing.T) {
 		t.Fatalf("%+v, want two loads, the second from 89 to 19 in", r.loads)
 	}
 }
+
+// A tank whose well is turned to another one before the truck comes, and that is sealed for it, stands still behind the load: what its
+// sensor says again after each silence is the closing, however much the well made before.
+func TestASealedTankClosesWhereItStands(t *testing.T) {
+	for _, beat := range []float64{900, 3600} {
+		truck := tanktest.Move{From: 8 * tanktest.Hour, Bbl: 140, Rate: 6}
+		filling := tanktest.Well{Level0: 90, Inflow: 240}
+		level := func(s float64) float64 {
+			w := tanktest.Well{Level0: filling.Level(truck.From - 290), Moves: []tanktest.Move{truck}}
+			if s < truck.From-290 {
+				return filling.Level(s)
+			}
+			return w.Level(s)
+		}
+		r := newRig(t, filling)
+		r.site.tanks[0].Sensor = "float"
+		r.sensor = excepted(0.1, beat, func(s float64) float64 { return math.Round(100*level(s)) / 100 })
+		r.run(0, 16*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("said again after %.0f s: %+v", beat, r.loads)
+		}
+		if l := r.loads[0]; math.Abs(l.Open-level(truck.From)) > 0.15 || math.Abs(l.Close-level(truck.End())) > 0.1 || math.Abs(l.GaugeBbl-truck.Bbl) > math.Max(l.ErrorBbl, 0.3) {
+			t.Errorf("said again after %.0f s: %.2f to %.2f in, want %.2f to %.2f: %+v", beat, l.Open, l.Close, level(truck.From), level(truck.End()), l)
+		}
+	}
+}
