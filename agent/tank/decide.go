@@ -96,7 +96,7 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, and more than one tank fell", name, rose))
 		rose = 0
 	}
-	if rose >= explainedShare*removed && rose < arrivesShare*removed && u.nothingElse(i, d) {
+	if rose >= explainedShare*removed && rose < arrivesShare*u.site.tanks[i].volume(d) && u.nothingElse(i, d) {
 		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose by %.1f of these %.1f bbl meanwhile: a transfer, unless a truck unloaded there", name, rose, removed))
 		rose = 0
 	}

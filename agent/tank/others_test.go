@@ -319,3 +319,26 @@ func TestALoadBeganWhileATransferCameIn(t *testing.T) {
 		}
 	}
 }
+
+// Oil that is rolled comes back into its own tank, whatever a truck takes out of another one meanwhile.
+func TestOilIsRolledWhileATruckLoadsFromAnotherTank(t *testing.T) {
+	out := tanktest.Move{From: 10 * tanktest.Hour, Bbl: 27.5, Rate: 2.5}
+	back := tanktest.Move{From: out.End(), Bbl: -27.5, Rate: 2.5}
+	truck := tanktest.Move{From: out.From + 300, Bbl: 168, Rate: 6.4}
+	r := newRig(t, tanktest.Well{Level0: 150, Moves: []tanktest.Move{out, back}}, tanktest.Well{Level0: 160, Moves: []tanktest.Move{truck}})
+	r.run(0, 16*tanktest.Hour)
+	if len(r.loads) != 1 || r.loads[0].Tank != "TK-2" || math.Abs(r.loads[0].GaugeBbl-168) > 1 {
+		t.Errorf("want the truck's load alone: %+v", r.loads)
+	}
+}
+
+// A transfer arrives as a whole out of a tank that the well fills as soon as it is over: what it may have made meanwhile is no part of it.
+func TestATransferOutOfATankThatTheWellIsTurnedTo(t *testing.T) {
+	out := tanktest.Move{From: 10 * tanktest.Hour, Bbl: 60, Rate: 1.5}
+	made := tanktest.Move{From: out.End() - 300, Bbl: -510 / 24. * 6, Rate: 510 / 1440.}
+	r := newRig(t, tanktest.Well{Level0: 50, Moves: []tanktest.Move{made, out}}, tanktest.Well{Level0: 60, Moves: []tanktest.Move{{From: out.From, Bbl: -out.Bbl, Rate: out.Rate}}})
+	r.run(0, 16*tanktest.Hour)
+	if len(r.loads) > 0 || r.rules()["transfer"] != 1 {
+		t.Errorf("want a transfer alone: %+v, events %+v", r.loads, r.events)
+	}
+}

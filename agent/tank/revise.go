@@ -9,6 +9,8 @@ import (
 const (
 	reviewFor  = 24 * 3600.0 // s after its end for which a load may still be found wrong
 	frozenFrom = 300.0       // s after its end in which a value that freezes hides the closing level
+	othersSeen = 6 * 3600.0     // s after it came back for which the other tanks' levels are sure to be known
+	mostBack   = 0.95        // share of what came back that is most of it
 	frozenOff  = 0.5         // in between the frozen value and the one after it that inflow does not explain
 )
 
@@ -42,8 +44,8 @@ func (u *update) findReturned(i int, ts *tankState, now float64) {
 	ts.reports.reviewedTo = ts.levels.history[n-1].t
 	t := &u.site.tanks[i]
 	u.correctLoads(i, ts, now, func(l reportedLoad) string {
-		back, since, last := ts.levels.wonBack(t, l)
-		if back < explainedShare*(l.opening-l.closing) || u.othersLost(i, since, ts.reports.reviewedTo) >= explainedShare*back*t.Table.PerInch(l.closing) {
+		back, since, until, last := ts.levels.wonBack(t, l)
+		if back < explainedShare*(l.opening-l.closing) || ts.reports.reviewedTo-until > othersSeen || u.othersLost(i, since, until) >= explainedShare*back*t.Table.PerInch(l.closing) {
 			return ""
 		}
 		return fmt.Sprintf("%.2f in came back within %s of its end, faster than the inflow, and the level is %.2f in: the oil may never have left the site",
@@ -52,11 +54,11 @@ func (u *update) findReturned(i int, ts *tankState, now float64) {
 }
 
 // wonBack are the most inches that the level has won since a load, beyond its inflow, at a rate that only a pump has, from when it first
-// rose so; since is that time. A well that was turned away for the load and fills the tank again wins nothing, be it strong or its pump
+// rose so, until it had most of them; since and until are those times. A well that was turned away for the load and fills the tank again wins nothing, be it strong or its pump
 // go on and off, and what was lost again counts against nothing that comes later. The next draw ends the count: what is pumped in for it is no return.
-func (l *levels) wonBack(t *Tank, load reportedLoad) (back, since, last float64) {
+func (l *levels) wonBack(t *Tank, load reportedLoad) (back, since, until, last float64) {
 	last = load.closing
-	net, began := 0.0, 0.0
+	net, began, atUntil := 0.0, 0.0, 0.0
 	k := searchTime(l.history, load.end+300)
 	for k++; k < len(l.history); k++ {
 		a, b := l.history[k-1], l.history[k]
@@ -76,11 +78,13 @@ func (l *levels) wonBack(t *Tank, load reportedLoad) (back, since, last float64)
 			began = 0
 		}
 		if net > back && net >= pumped*(b.t-began) {
-			back, since = net, began
+			if back, since = net, began; mostBack*back >= atUntil {
+				until, atUntil = b.t, back
+			}
 		}
 		last = float64(b.v)
 	}
-	return back, since, last
+	return back, since, until, last
 }
 
 // correctFrozen tells of the loads whose closing level was a value that stood still.

@@ -229,3 +229,15 @@ func TestATransferIntoATankThatWasNotRead(t *testing.T) {
 		}
 	}
 }
+
+// A tank that another one fills hours after its load had no load given back, also where that other one is filled again by its well since.
+func TestATransferAfterALoadCorrectsNothing(t *testing.T) {
+	moved := 3 * tanktest.Hour
+	in := tanktest.Move{From: aLoad.End() + moved, Bbl: -118, Rate: 2.7}
+	out := tanktest.Move{From: aLoad.End() + moved, Bbl: 118, Rate: 2.7}
+	r := newRig(t, tanktest.Well{Level0: 180, Moves: []tanktest.Move{aLoad, in}}, tanktest.Well{Level0: 150, Inflow: 240, Moves: []tanktest.Move{out}})
+	r.run(0, aLoad.End()+22*tanktest.Hour)
+	if len(r.loads) != 1 || len(r.corrections) > 0 {
+		t.Errorf("want a load and no correction: %+v, %+v", r.loads, r.corrections)
+	}
+}

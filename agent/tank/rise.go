@@ -233,16 +233,17 @@ func (s siteTanks) othersRoseBy(i int, rise func(*tankState, *Tank) float64) (na
 	return name, bbl
 }
 
-// othersGaveBack says that what came back came out of other tanks of the site, so that it does not undo the draw.
+// othersGaveBack says that what came back came out of other tanks of the site, so that it does not undo the draw. One that lost far more than
+// was rolled in the meantime loaded a truck.
 func (s siteTanks) othersGaveBack(i int, d draw, r returned) bool {
 	t := &s.site.tanks[i]
-	gave := 0.0
+	gave, back := 0.0, r.inches*t.Table.PerInch(d.closing.level)
 	for j := range s.site.tanks {
 		if s.separate(i, j) {
 			gave += math.Max(0, -s.st.tanks[j].rise(&s.site.tanks[j], d.end+60, r.last))
 		}
 	}
-	return gave >= explainedShare*r.inches*t.Table.PerInch(d.closing.level)
+	return gave >= explainedShare*back && !(arrivesShare*gave > back && r.rolled(d, t.removedBbl(d)))
 }
 
 // othersFilled are the barrels by which the site's other tanks are fuller at a time than at another, whatever fills them.
