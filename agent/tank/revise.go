@@ -9,7 +9,7 @@ import (
 const (
 	reviewFor  = 24 * 3600.0 // s after its end for which a load may still be found wrong
 	frozenFrom = 300.0       // s after its end in which a value that freezes hides the closing level
-	othersSeen = 6 * 3600.0     // s after it came back for which the other tanks' levels are sure to be known
+	othersSeen = 6 * 3600.0  // s after it came back for which the other tanks' levels are sure to be known
 	mostBack   = 0.95        // share of what came back that is most of it
 	frozenOff  = 0.5         // in between the frozen value and the one after it that inflow does not explain
 )
