@@ -225,6 +225,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		d.doubts = append(d.doubts, why)
 		d.closing.err = math.Hypot(d.closing.err, moved/2/u.site.tanks[i].Table.PerInch(d.closing.level))
 	}
+	u.startsAtPeak(i, &d)
 	if from, came := u.cameFrom(i, d); came > wrongBbl(removed) {
 		d.cameIn = came
 		d.doubts = append(d.doubts, fmt.Sprintf("tank %s was moved into it meanwhile: %.1f bbl came in and are not in its gauges", from, came))

@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -247,6 +248,28 @@ func (s siteTanks) cameFrom(i int, d draw) (name string, bbl float64) {
 		}
 	}
 	return "", 0
+}
+
+// startsAtPeak gives a draw the start and the opening that it had where another tank was still moved into this one: the highest level, for it
+// rose until the pump drew, and fell the slower until nothing came in.
+func (s siteTanks) startsAtPeak(i int, d *draw) {
+	t, ts := &s.site.tanks[i], s.st.tanks[i]
+	for k := range s.site.tanks {
+		for _, x := range s.drawsOf(k) {
+			if !s.separate(i, k) || math.Abs(x.end-d.start) > joinWithin || !ts.filledFast(t, x.start, d.start) {
+				continue
+			}
+			b := between(ts.levels.recent, x.start, d.start)
+			if len(b) == 0 {
+				continue
+			}
+			peak := slices.MaxFunc(b, func(a, c sample) int { return cmp.Compare(a.v, c.v) })
+			above, err := float64(peak.v)-d.opening.level, math.Hypot(ts.noise.perSample(), d.opening.err)
+			if peak.t < math.Min(x.end, d.start-joinWithin/2) && above > -restSigmas*err {
+				d.start, d.opening = peak.t, gauge{level: float64(peak.v), err: math.Hypot(ts.noise.perSample(), above/4), samples: 1}
+			}
+		}
+	}
 }
 
 // wentTo is a tank that was drawn from and that a draw went into, for a while at least.

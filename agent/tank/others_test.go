@@ -342,3 +342,19 @@ func TestATransferOutOfATankThatTheWellIsTurnedTo(t *testing.T) {
 		t.Errorf("want a transfer alone: %+v, events %+v", r.loads, r.events)
 	}
 }
+
+// A truck that begins while another tank is still moved into its own has what it took then too: the load begins where the level was highest.
+func TestALoadThatBeginsBeforeATransferIntoItEnds(t *testing.T) {
+	moved := tanktest.Move{From: 5 * tanktest.Hour, Bbl: 77, Rate: 3.9}
+	load := tanktest.Move{From: moved.End() - 105, Bbl: 172, Rate: 5.7}
+	into := tanktest.Move{From: moved.From, Bbl: -moved.Bbl, Rate: moved.Rate}
+	w := tanktest.Well{Level0: 115, Moves: []tanktest.Move{into, load}}
+	r := newRig(t, tanktest.Well{Level0: 130, Moves: []tanktest.Move{moved}}, w)
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) != 1 {
+		t.Fatalf("want one load: %+v", r.loads)
+	}
+	if l := r.loads[0]; math.Abs(l.Open-w.Level(load.From)) > 0.3 || math.Abs(l.RemovedBbl-load.Bbl) > 1.5 {
+		t.Errorf("opening %.2f in, %.1f bbl removed, want %.2f and %.1f: %+v", l.Open, l.RemovedBbl, w.Level(load.From), load.Bbl, l)
+	}
+}
