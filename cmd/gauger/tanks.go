@@ -51,6 +51,9 @@ func runTanksList(ctx context.Context, c *call, _ []string) error {
 				last += fmt.Sprintf(", %.1f bbl", *bbl)
 			}
 		}
+		if now := time.Now(); r.Quiet(now) {
+			remarks = append(remarks, "the newest level came "+control.Ago(now, r.At))
+		}
 		if w := r.Inhibited; w != nil {
 			remarks = append(remarks, fmt.Sprintf("inhibited until %s by %s: %s", timeText(w.Until, zone), w.Person, w.Why))
 		}
