@@ -91,7 +91,7 @@ func probeOn(ctx context.Context, lines *line.Lines, a probeRequest) (p probeRes
 	case isException(err, 1):
 		err = fmt.Errorf("%w; unit %d may have no registers of this kind: try %s", err, a.Unit, a.otherKind())
 	case errors.Is(err, line.ErrSilent):
-		err = fmt.Errorf("%w; `gauger scan %s` finds which unit ids answer", err, a.URL)
+		err = fmt.Errorf("%w; %s", err, line.Advice(err, a.URL))
 	}
 	if errors.Is(err, line.ErrDown) {
 		return p, withPortHint(err) // which names the line, whatever was asked for
