@@ -192,6 +192,9 @@ func (p probeResult) print(out io.Writer, a probeRequest, most int) error {
 		t.printf("%d (%+d)\t%s\n", r.Address, r.Address-a.Address, r.text())
 	}
 	t.printf("\n")
+	if i := slices.IndexFunc(p.Registers, func(r register) bool { return r.Address == a.Address && r.Why != "" }); i >= 0 {
+		t.printf("Register %d is not there to be read (%s): below are readings of its neighbours.\n\n", a.Address, p.Registers[i].Why)
+	}
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("write the registers: %w", err)
 	}
