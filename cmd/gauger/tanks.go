@@ -311,7 +311,7 @@ func withStore(c *call, cfg *config.Config, do func(*outbox.Box) error) error {
 	}
 	box, err := openOutbox(cfg, nil, func(outbox.Note) {})
 	if errors.Is(err, outbox.ErrHeld) {
-		err = fmt.Errorf("%w: stop gauger first, since the tanks are another's from now on", err)
+		err = fmt.Errorf("%s is in use, %w: stop gauger first, since the tanks are another's from now on", cfg.Store.Path, outbox.ErrHeld)
 	}
 	if err == nil {
 		err = errors.Join(do(box), box.Close())
