@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gauger/agent/tank"
@@ -199,6 +200,11 @@ func (c *checker) checkShape(at string, t *Tank) {
 	}
 	if doubt := strapping.DoubtHeight(t.Height); doubt != "" {
 		c.warnf(at+".height", "%s", doubt)
+	}
+	if n, there := locate(c.root, at+".offset"); there && t.Offset != 0 {
+		if _, err := strconv.ParseFloat(target(n).Value, 64); err == nil {
+			c.warnf(at+".offset", "%s without a unit is inches; write %[1]sin", target(n).Value)
+		}
 	}
 	if off := t.Offset; off > t.Height || off < -t.Height {
 		c.problemf(at+".offset", "%.2f in is more than the tank's height of %.2f in; write what commissioning found, such as 0.5in", float64(off), float64(t.Height))
