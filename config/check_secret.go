@@ -111,8 +111,8 @@ func (r *report) checkSecret(path string, s Secret) (text string) {
 	default:
 		if first, last = text[0], text[len(text)-1]; len(text) > 1 && first == last && strings.ContainsRune("\"'`", rune(first)) {
 			doubt(path, "%s stands in quotes, which gauger takes for a part of the secret; take them away", s)
-		} else if key && (len(text) < leastKey || len(text) > mostKey) {
-			r.warnf(path, "%s is not as long as keys are, %d to %d characters; look whether all of it is there and nothing else", s, leastKey, mostKey)
+		} else if key && (len(text) < LeastKey || len(text) > MostKey) {
+			r.warnf(path, "%s is not as long as keys are, %d to %d characters; look whether all of it is there and nothing else", s, LeastKey, MostKey)
 		}
 	}
 	return text
@@ -128,7 +128,7 @@ func (r *report) tellContent(s Secret, path, format string, args ...any) {
 }
 
 // Usual lengths of a subscription key, in characters.
-const leastKey, mostKey = 16, 256
+const LeastKey, MostKey = 16, 256
 
 // readHere reads a file for its content; where this user may not, that is told.
 func (r *report) readHere(path, file string, s Secret) (text string, read bool) {

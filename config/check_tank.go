@@ -3,12 +3,14 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/collectors/modbus"
 	"gauger/collectors/mqtt"
+	"gauger/config/strapping"
 )
 
 // What a constant on a ticket can be. Outside it is most probably in another unit.
@@ -196,6 +198,14 @@ func (c *checker) checkShape(at string, t *Tank) {
 		}
 		return
 	}
+	if doubt := strapping.DoubtHeight(t.Height); doubt != "" {
+		c.warnf(at+".height", "%s", doubt)
+	}
+	if n, there := locate(c.root, at+".offset"); there && t.Offset != 0 {
+		if _, err := strconv.ParseFloat(target(n).Value, 64); err == nil {
+			c.warnf(at+".offset", "%s without a unit is inches; write %[1]sin", target(n).Value)
+		}
+	}
 	if off := t.Offset; off > t.Height || off < -t.Height {
 		c.problemf(at+".offset", "%.2f in is more than the tank's height of %.2f in; write what commissioning found, such as 0.5in", float64(off), float64(t.Height))
 	}
@@ -215,6 +225,9 @@ func (c *checker) checkShape(at string, t *Tank) {
 		return
 	}
 	t.Table = tank.Cylinder(t.Diameter, t.Height)
+	if doubt := strapping.DoubtVolume(t.Table, t.Height); doubt != "" {
+		c.warnf(at+".diameter", "makes %s: look at its unit (12ft is 144in)", doubt)
+	}
 	if !t.Lact() {
 		c.warnf(at+".strapping", "missing; barrels come from the diameter, which is good to a percent: use the tank's strapping table")
 	}

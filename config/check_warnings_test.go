@@ -71,6 +71,16 @@ func TestTheGroupRootIsNoRole(t *testing.T) {
 	}
 }
 
+// An offset without a unit works as it always did, in inches, and that is said.
+func TestAnOffsetWithoutAUnitIsSaidToBeInches(t *testing.T) {
+	for offset, want := range map[string]string{"0.5in": "", "0": "", "-0-00-2": "", "0.5": "0.5 without a unit is inches; write 0.5in", "-1.25": "write -1.25in"} {
+		cfg := edited(t, "    sensor: radar\n", "    sensor: radar\n    offset: "+offset+"\n")
+		if said := told(cfg.Warnings, "tanks[0].offset"); (said != "") != (want != "") || !strings.Contains(said, want) {
+			t.Errorf("%s: %q", offset, said)
+		}
+	}
+}
+
 // A constant of sediment and water that no buyer takes is most probably a slip of the point.
 func TestAConstantOfMuchWaterIsDoubted(t *testing.T) {
 	for bsw, want := range map[string]string{"0.4": "", "10": "", "40": "look whether it is not 0.4"} {

@@ -146,7 +146,15 @@ func TestATableThatNoTankHasIsDoubted(t *testing.T) {
 		"deadwood":           {sheetOf("", dead), ""},
 		"feet below inches":  {"0,0\n5,83.93\n10,167.86\n15,251.79\n20,335.72\n240,402.87\n", "jumps at 20 in from 16.8 bbl an inch below to 0.305 above"},
 		"centimetres":        {"0,0\n300,200\n609.6,402.87\n", "strict: ends at 609.6, which is the tank's height in cm"},
-		"gallons":            {"0,0\n240,16920\n", "as an upright tank 78 ft wide; are they gallons?"},
+		"gallons":            {"0,0\n240,16920\n", "has 16920 bbl at 240 in, which is 70.5 an inch, as an upright tank 77.8 ft wide; tanks of the field have 0.4 to 6 an inch: are they gallons?"},
+		"tenfold":            {"0,0\n120,2014.3\n240,4028.7\n", "16.8 an inch, as an upright tank 37.9 ft wide; tanks of the field have 0.4 to 6 an inch: look whether a decimal point has slipped"},
+		"a tenth":            {"0,0\n120,20.143\n240,40.287\n", "has 40.287 bbl at 240 in, which is 0.168 an inch"},
+		"a wide tank":        {"0,0\n240,1294\n", ""}, // 21.5 ft, the widest of API 12F
+		"a narrow tank":      {"0,0\n240,179\n", ""},  // 8 ft
+		"digits changed":     {"0,0\n60,100.7\n120,210.43\n180,302.1\n240,402.87\n", "has 210.43 bbl at 120 in, which is 9.03 off what the rows beside it say"},
+		"the last but one":   {"0,0\n80,134.3\n160,286.5\n240,402.87\n", "has 286.5 bbl at 160 in, which is 17.9 off"},
+		"a first row wrong":  {"0,0\n60,107.7\n120,201.43\n180,302.1\n240,402.87\n", "has 107.7 bbl at 60 in, which is 6.98 off"},
+		"two shell courses":  {"0,0\n60,100\n120,200\n180,303\n240,406\n", ""},
 		"lying":              {sheetOf("", lying), ""},
 		"cone below":         {"0,0\n12,3.4\n24,23.5\n240,386\n", ""},
 	} {
@@ -157,5 +165,19 @@ func TestATableThatNoTankHasIsDoubted(t *testing.T) {
 	cfg := edited(t, "    strapping: tk-1001.csv\n", "    strapping: [[0, 0], [240, 600]]\n    diameter: 12ft\n")
 	if said := told(cfg.Warnings, "tanks[0].strapping"); !strings.Contains(said, "has 600 bbl at the height, and the diameter gives 402.9") {
 		t.Errorf("beside a diameter: %q", said)
+	}
+	for shape, want := range map[string][2]string{
+		"height: 240ft\n    diameter: 12ft":  {"height", "240 ft is hardly the height of a tank"},
+		"height: 20in\n    diameter: 12ft":   {"height", "1.667 ft is hardly"},
+		"height: 20ft\n    diameter: 120ft":  {"diameter", "makes 40287 bbl at 240 in, which is 168 an inch"},
+		"height: 20ft\n    diameter: 12m":    {"diameter", "an upright tank 39.4 ft wide"},
+		"height: 30ft\n    diameter: 15.5ft": {},
+	} {
+		cfg := edited(t, "    height: 20ft\n    strapping: tk-1001.csv\n", "    "+shape+"\n")
+		for _, key := range []string{"height", "diameter"} {
+			if said := told(cfg.Warnings, "tanks[0]."+key); (said != "") != (key == want[0]) || !strings.Contains(said, want[1]) && key == want[0] {
+				t.Errorf("%s: %s: %q", shape, key, said)
+			}
+		}
 	}
 }

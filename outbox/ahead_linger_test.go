@@ -81,6 +81,9 @@ func TestLingeringDeletionGoesWithTheNextCommit(t *testing.T) {
 		if n := service.Requests(); n != 2 || queued() != 2 {
 			t.Errorf("after %d requests the file has %d records", n, queued())
 		}
+		if e, err := b.Entry("tags", 2); err != nil || e.State != outbox.Delivered || e.Status != 200 {
+			t.Errorf("whoever waits for the delivery of what was taken is told %s, %d, %v", e.State, e.Status, err)
+		}
 		killed := map[string][]byte{path: read(t, path), path + ".receipts": read(t, path+".receipts"), path + ".high": read(t, path+".high")}
 		post(t, b, "events", "well-1")
 		if queued() != 0 {

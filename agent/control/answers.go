@@ -68,6 +68,13 @@ func (s Status) readingWords() string {
 	case good == len(s.Points):
 		text = "reading all " + all
 	}
+	if quiet, since := s.quiet(); len(quiet) > 0 {
+		words := "the newest level of " + some(quiet) + " came " + Ago(s.Now, since)
+		if s.Now.Sub(s.newest()) > longQuiet {
+			return "NOT READING: " + words
+		}
+		text += ", but " + words
+	}
 	if blind := s.blind(); len(blind) > 0 {
 		text += ", NO GOOD LEVEL of " + some(blind)
 	}
@@ -145,6 +152,16 @@ func (s Status) good() (n int) {
 	return n
 }
 
+// newest is when the newest good reading was true; zero: there is none.
+func (s Status) newest() (at time.Time) {
+	for _, x := range s.Points {
+		if x.Quality == "good" && x.At.After(at) {
+			at = x.At
+		}
+	}
+	return at
+}
+
 // blind are the tanks without a good level.
 func (s Status) blind() (ids []string) {
 	for _, t := range s.Tanks {
@@ -155,7 +172,8 @@ func (s Status) blind() (ids []string) {
 	return ids
 }
 
-// quiet are the tanks whose level is good by what came last, long ago, and of which nobody said when the next should come.
+// quiet are the tanks whose level is good by what came last, so long ago that nobody knows whether its device still speaks: no
+// load is seen from it, and a person is needed.
 func (s Status) quiet() (ids []string, since time.Time) {
 	for _, t := range s.Tanks {
 		if t.Quiet(s.Now) {
@@ -174,12 +192,7 @@ const longQuiet = ledger.LongQuiet
 func (s Status) readingAnswer() Answer {
 	good, blind := s.good(), s.blind()
 	quiet, since := s.quiet()
-	var newest time.Time
-	for _, x := range s.Points {
-		if x.Quality == "good" && x.At.After(newest) {
-			newest = x.At
-		}
-	}
+	newest := s.newest()
 	a := Answer{"reading", Well, fmt.Sprintf("%d of %s good, the newest %s", good, ledger.Plural(len(s.Points), "point"), Ago(s.Now, newest))}
 	switch {
 	case !s.Daemon:
@@ -190,9 +203,9 @@ func (s Status) readingAnswer() Answer {
 		a.State, a.Text = Unknown, "nothing good was read yet, gauger has just started"
 	case good == 0:
 		a.State, a.Text = Bad, "none of "+ledger.Plural(len(s.Points), "point")+" is good"
-	case good < len(s.Points) || len(blind) > 0:
+	case good < len(s.Points) || len(blind)+len(quiet) > 0:
 		a.State = Bad
-	case s.Now.Sub(newest) > longQuiet || len(quiet) > 0:
+	case s.Now.Sub(newest) > longQuiet:
 		a.State = Unknown // of what speaks when it likes nobody knows whether it still can
 	}
 	if len(blind) > 0 && good > 0 && s.Daemon {

@@ -75,7 +75,7 @@ func TestNothingIsWellThatWasNotSeen(t *testing.T) {
 	}{
 		"points":           {Status{Daemon: true, Now: now, Points: good}.readingAnswer(), Answer{"reading", Well, "1 of 1 point good, the newest 3 s ago"}},
 		"long quiet":       {Status{Daemon: true, Now: now.Add(2 * time.Hour), Points: good}.readingAnswer(), Answer{"reading", Unknown, "1 of 1 point good, the newest 2 h ago"}},
-		"a dead level":     {Status{Daemon: true, Now: now, Points: good, Tanks: quiet}.readingAnswer(), Answer{"reading", Unknown, "1 of 1 point good, the newest 3 s ago; the level of TK-2, TK-3 came 3 days ago"}},
+		"a dead level":     {Status{Daemon: true, Now: now, Points: good, Tanks: quiet}.readingAnswer(), Answer{"reading", Bad, "1 of 1 point good, the newest 3 s ago; the level of TK-2, TK-3 came 3 days ago"}},
 		"no point":         {Status{Daemon: true, Now: now}.readingAnswer(), Answer{"reading", Unknown, "nothing was read yet"}},
 		"no daemon":        {Status{Now: now, Points: good}.readingAnswer(), Answer{"reading", Bad, "gauger is not running"}},
 		"never reached":    {Status{Daemon: true, Now: now}.sendingAnswer(), Answer{"sending", Unknown, "nothing waits, the service has taken nothing yet"}},
@@ -111,6 +111,16 @@ func TestNothingIsWellThatWasNotSeen(t *testing.T) {
 	want := []string{"the newest level of TK-2 came 3 days ago", "the newest level of TK-3 came 3 h ago", "the newest level of TK-6 came 3 h ago"}
 	if !slices.Equal(unready, want) {
 		t.Errorf("not ready for %q, want %q", unready, want)
+	}
+	// Whoever asks for the status, and the page, hear the same.
+	old := Status{Daemon: true, Now: now, Points: good, Tanks: quiet[1:2], Reached: now}
+	old.Answers = []Answer{old.readingAnswer()}
+	if text := old.headline((&Server{}).localMinute); !old.NeedsPerson() || text != "reading all 1 point, but the newest level of TK-2 came 3 days ago; everything is sent" {
+		t.Errorf("%q, needs a person: %t", text, old.NeedsPerson())
+	}
+	old.Points = []PointReading{{Quality: "good", At: now.Add(-14 * time.Hour)}}
+	if text := old.headline((&Server{}).localMinute); text != "NOT READING: the newest level of TK-2 came 3 days ago; everything is sent" {
+		t.Errorf("%q", text)
 	}
 }
 

@@ -328,14 +328,12 @@ func (d *Server) unknownIDs(all []ledger.TankStatus) (hints []string) {
 		text := "the service knows no device with the external id " + strings.Join(unknown, ", ")
 		if known != "" {
 			text += ", and knows " + known
-		} else {
-			text += "; if it has devices for tanks, the ids are wrong"
 		}
-		hints = append(hints, text+". Tickets are sent all the same: compare tanks.id with `gauger devices query`, correct it, then `gauger apply`")
+		hints = append(hints, text+". Tickets are sent all the same: compare tanks.id with `gauger devices query`")
 	}
 	for _, id := range d.Site.DeviceIDs() {
 		if looked, err := d.Ledger.LookupOf(id); err == nil && looked.Found == ledger.Unknown {
-			hints = append(hints, "the service knows no device with the id "+id+" (object:), to which events and memos go: compare it with `gauger devices query`, correct it, then `gauger apply`")
+			hints = append(hints, "the service knows no device with the id "+id+" (object:), to which events and memos go: compare it with `gauger devices query`")
 		}
 	}
 	return hints

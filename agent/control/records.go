@@ -71,17 +71,35 @@ func (d *Server) Record(w RecordQuery) (Entry, error) {
 }
 
 func (d *Server) retryRecords(_ context.Context, w RecordQuery) (int, error) {
-	n, err := d.Box.Retry(w.Stream, w.Seqs...)
+	open, over := d.stillOpen(w)
+	if len(open) == 0 && over != nil {
+		return 0, over
+	}
+	n, err := d.Box.Retry(w.Stream, open...)
 	d.Box.Kick(w.Stream)
-	return n, err
+	return n, errors.Join(over, err)
+}
+
+// stillOpen are the named records of which something can still become, and what is said of the others: those are delivered or
+// dropped.
+func (d *Server) stillOpen(w RecordQuery) (open []uint64, over error) {
+	for _, seq := range w.Seqs {
+		if e, err := d.Box.Entry(w.Stream, seq); err == nil && (e.State == outbox.Delivered || e.State == outbox.Dropped) {
+			over = errors.Join(over, fmt.Errorf("record %s/%d is %s since %s: `gauger outbox show %[1]s/%[2]d` says how", w.Stream, seq, e.State, d.localTime(e.Since)))
+			continue
+		}
+		open = append(open, seq)
+	}
+	return open, over
 }
 
 func (d *Server) dropRecords(ctx context.Context, w RecordQuery) (int, error) {
 	if strings.TrimSpace(w.Why) == "" {
 		return 0, errors.New("say why with --why: a dropped record is gone, and the reason is kept")
 	}
-	n, err := d.Box.Drop(w.Stream, Person(ctx)+": "+w.Why, w.Seqs...)
-	if n == 0 {
+	open, over := d.stillOpen(w)
+	n, err := d.Box.Drop(w.Stream, Person(ctx)+": "+w.Why, open...)
+	if err = errors.Join(over, err); n == 0 {
 		return n, err
 	}
 	now := time.Now().Round(0)
@@ -94,12 +112,9 @@ func (d *Server) confirmRecords(ctx context.Context, w RecordQuery) (int, error)
 	if strings.TrimSpace(w.Why) == "" {
 		return 0, errors.New("say why with --why, such as where you have seen it: a confirmed record is not sent any more, and the reason is kept")
 	}
-	for _, seq := range w.Seqs {
-		if e, err := d.Box.Entry(w.Stream, seq); err == nil && (e.State == outbox.Delivered || e.State == outbox.Dropped) {
-			return 0, fmt.Errorf("record %s/%d is %s since %s: `gauger outbox show %[1]s/%[2]d` says how", w.Stream, seq, e.State, d.localTime(e.Since))
-		}
-	}
-	return d.Box.Confirm(w.Stream, "confirmed by "+Person(ctx)+": "+w.Why, w.Seqs...)
+	open, over := d.stillOpen(w)
+	n, err := d.Box.Confirm(w.Stream, "confirmed by "+Person(ctx)+": "+w.Why, open...)
+	return n, errors.Join(over, err)
 }
 
 // DecodeResult tells of one kept message that was decoded again.

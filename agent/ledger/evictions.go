@@ -80,8 +80,8 @@ func (e *evictions) NewStoreHint(now time.Time) string {
 	if whole, err := filepath.Abs(folder); err == nil {
 		folder = whole
 	}
-	return fmt.Sprintf("the store in %s began %s: nothing of before is in it, no ticket and no level. A new site begins so; if this box ran before, the disk of its state is missing or was emptied: "+
-		"stop gauger, mount the disk (`findmnt -T %s` says what is there), start gauger again. This line goes after a day", folder, e.site.minute(now.Add(-age)), folder)
+	return fmt.Sprintf("the store in %s began %s, with no ticket and no level of before. A new site begins so. If this box ran before, its disk is missing or was emptied: "+
+		"stop gauger and mount it (`findmnt -T %[1]s`). Told for a day", folder, e.site.minute(now.Add(-age)))
 }
 
 // NoteLoss counts what gave way and keeps what was mended, for status.

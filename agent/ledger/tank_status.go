@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -62,12 +61,8 @@ func (l *Ledger) tankStatus(i int, t Tank) TankStatus {
 	if r.Quality == collectors.Bad {
 		return s
 	}
-	in, err := tank.LevelInches(r.Value, r.Unit, g.Height)
-	in += float64(g.Offset)
 	t.Height = g.Height
-	if err == nil && !t.Possible(in) {
-		err = fmt.Errorf("outside the tank: %.5g in of %.5g", in, float64(g.Height))
-	}
+	in, err := t.Inches(r.Value, string(r.Unit), g.Offset)
 	if err != nil {
 		s.Quality, s.Error = collectors.Bad.String(), err.Error()
 		return s

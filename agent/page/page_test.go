@@ -139,8 +139,15 @@ func TestALoadFromItsBeginningToItsTicket(t *testing.T) {
 		if link == nil || !strings.Contains(body, "1 load") || !strings.Contains(body, "<b>waiting</b>") {
 			t.Fatalf("the ticket is not on the page\n%s", body)
 		}
-		if code, body := r.get(link[1]); code != http.StatusOK || !strings.Contains(body, "Closing gauge") || !strings.Contains(body, "level.svg") {
+		number := strings.TrimPrefix(link[1], "/tickets/")
+		_, _, err := r.Ledger.Match(ledger.MatchArgs{Number: number, Hauler: "88123", Bbl: 127.7, Basis: ledger.AsObserved, Meter: true}, "ann")
+		r.Must(err)
+		if code, body := r.get(link[1]); code != http.StatusOK || !strings.Contains(body, "Closing gauge") || !strings.Contains(body, "level.svg?phone") ||
+			!regexp.MustCompile(`<dt>Removed</dt><dd>(\d+\.\d\d) bbl.*agrees: the truck has 0\.\d\d bbl (less|more) than the \d+\.\d\d that were removed</dd>`).MatchString(body) {
 			t.Errorf("the ticket's page answers %d\n%s", code, body)
+		}
+		if code, body := r.get(link[1] + "/level.svg?phone"); code != http.StatusOK || !strings.Contains(body, `width="500"`) {
+			t.Errorf("the picture for a phone answers %d", code)
 		}
 		if code, body := r.get(link[1] + "/level.svg"); code != http.StatusOK || !strings.Contains(body, "</svg>") {
 			t.Errorf("the picture answers %d", code)

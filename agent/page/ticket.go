@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -102,7 +103,12 @@ func (p *ticketPage) facts(r *control.TicketRow, w words, doubtfulWait bool) {
 		add("Opening gauge", "%s (%.2f in)", tank.Length(l.Open).Gauge(), l.Open)
 		add("Closing gauge", "%s (%.2f in)", tank.Length(l.Close).Gauge(), l.Close)
 		add("By gauge", "%s%.2f bbl, %s", map[bool]string{true: "at least "}[l.Least() != ""], l.GaugeBbl, ledger.ErrorText(l))
-		add("Flowed in", "%s", map[bool]string{true: "not known", false: fmt.Sprintf("%.1f bbl", l.InflowBbl)}[l.InflowUnknown])
+		if l.InflowUnknown {
+			add("Flowed in", "not known")
+		} else {
+			add("Flowed in", "%.2f bbl meanwhile", l.RemovedBbl-l.GaugeBbl)
+			add("Removed", "%.2f bbl, by gauge and what flowed in", l.RemovedBbl)
+		}
 		add("Confidence", "%.2f", l.Confidence)
 		add("Needs review", "%s", strings.Join(l.Review, ", "))
 		add("Remarks", "%s", strings.Join(l.Remarks, ", "))
@@ -131,6 +137,10 @@ func (p *ticketPage) facts(r *control.TicketRow, w words, doubtfulWait bool) {
 			add("Truck's ticket", "%s, %.2f bbl %s%s", m.Hauler, m.Bbl, m.Basis, metered)
 		}
 	}
+	if h := r.Hauled; h != nil && h.Difference != nil {
+		ours := map[bool]string{true: "that were removed", false: "by gauge"}[h.Metered]
+		add("Truck and gauge", "%s: the truck has %.2f bbl %s than the %.2f %s", strings.ToLower(h.Verdict()), math.Abs(*h.Difference), map[bool]string{true: "less", false: "more"}[*h.Difference < 0], *h.Ours, ours)
+	}
 	for _, f := range r.Found {
 		add("Learned later", "%s", f.Note)
 	}
@@ -138,6 +148,9 @@ func (p *ticketPage) facts(r *control.TicketRow, w words, doubtfulWait bool) {
 	add("Entered anyway", "%s", r.Anyway)
 	add("Rejected by", "%s", r.Rejected)
 }
+
+// phoneWide is the pixels of a picture that a phone shows whole, with words that can be read.
+const phoneWide = 500
 
 // picture draws the level about a load.
 func (s *site) picture(w http.ResponseWriter, r *http.Request) {
@@ -157,7 +170,11 @@ func (s *site) picture(w http.ResponseWriter, r *http.Request) {
 		level.Add(l.Start.Add(after), 1, after, float64(l.Trend.Level[k])/100, true)
 	}
 	var b bytes.Buffer
-	_, err := plot.Picture{Title: s.server.Site.Name + " · " + row.Name(), Zone: s.server.Site.Zone, ProductionDay: s.server.Site.ProductionDay,
+	title, wide := s.server.Site.Name+" · "+row.Name(), 0.0
+	if r.URL.Query().Has("phone") { // on which the page says the rest
+		title, wide = row.Tank+", "+figure(row.Barrels(), 1)+" bbl", phoneWide
+	}
+	_, err := plot.Picture{Title: title, Wide: wide, Zone: s.server.Site.Zone, ProductionDay: s.server.Site.ProductionDay,
 		Panels: []plot.Panel{{Name: row.Tank, Table: s.server.Site.Tanks[i].Table, Level: level, Loads: []plot.Load{{
 			Number: row.Name(), Start: l.Start, End: l.End, Open: l.Open, Close: l.Close, Bbl: l.GaugeBbl, Error: l.ErrorBbl, Review: strings.Join(l.Review, ", "),
 		}}}}}.WriteTo(&b)

@@ -86,7 +86,7 @@ func (l *panelLayout) findLabelPlace(b *occupied, v *view, i int, lines []string
 	}
 	for at = range lanes {
 		for _, left := range sides {
-			left = math.Max(plotLeft, math.Min(left, plotRight-w))
+			left = math.Max(plotLeft, math.Min(left, v.right()-w))
 			a = loadLabel{lines: lines, review: x.Review != "", stem: stem, box: box{left, -float64(at+1) * lane, w, float64(len(lines)) * lineSize}}
 			if b.occupy(box{left - 5, a.box.y, w + 10, lane}) {
 				return a, at, true
@@ -211,7 +211,7 @@ func (l *panelLayout) gaugeText(c *canvas, v *view, b *occupied, at, inches floa
 		if side[0] < 0 {
 			area.x = x - 8 - w
 		}
-		inside := area.x > plotLeft && area.x+w < plotRight && area.y > l.plot.y && area.y+area.h < l.plot.y+l.plot.h
+		inside := area.x > plotLeft && area.x+w < v.right() && area.y > l.plot.y && area.y+area.h < l.plot.y+l.plot.h
 		if inside && !l.levelCrosses(area) && b.occupy(area) {
 			c.text(area.x, area.y+lineSize-3, words, halo)
 			return
@@ -269,7 +269,7 @@ func findLane(e *tank.Event, b *occupied, v *view, notes bool) (s eventBar, lane
 			for _, x := range []float64{s.bar.x + s.bar.w + 5, s.bar.x - 5 - w, s.bar.x + 4} {
 				left, right := math.Min(x, s.bar.x), math.Max(x+w, s.bar.x+s.bar.w)
 				within := x != s.bar.x+4 || w+8 < s.bar.w
-				if s.x = x; within && left >= plotLeft && right <= plotRight && b.occupy(box{left - 3, s.bar.y, right - left + 6, eventLane}) {
+				if s.x = x; within && left >= plotLeft && right <= v.right() && b.occupy(box{left - 3, s.bar.y, right - left + 6, eventLane}) {
 					return s, lane, true
 				}
 			}

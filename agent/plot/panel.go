@@ -39,7 +39,7 @@ type panelLayout struct {
 
 // layout lays a panel out below y; it is one of so many.
 func (p *Panel) layout(v *view, y float64, panels int) *panelLayout {
-	l := &panelLayout{panel: p, columnWidth: math.Ceil(float64(panels) * (plotRight - plotLeft) / columnsAll)}
+	l := &panelLayout{panel: p, columnWidth: math.Ceil(float64(panels) * (v.right() - plotLeft) / columnsAll)}
 	if p.Level != nil {
 		l.pieces, l.bad = p.Level.good.between(v.from, v.to), p.Level.bad.between(v.from, v.to)
 	}
@@ -60,7 +60,7 @@ func (p *Panel) layout(v *view, y float64, panels int) *panelLayout {
 	sort.SliceStable(l.loads, func(i, j int) bool { return l.loads[i].Start.Before(l.loads[j].Start) })
 	sort.SliceStable(l.events, func(i, j int) bool { return l.events[i].Start.Before(l.events[j].Start) })
 	room := l.placeLabels(v, y+nameHeight)
-	l.plot = box{plotLeft, y + nameHeight + room, plotRight - plotLeft, plotHeight(panels)}
+	l.plot = box{plotLeft, y + nameHeight + room, v.right() - plotLeft, plotHeight(panels)}
 	l.scale()
 	l.columns = columnsOf(l.pieces, v, l.columnWidth)
 	l.bottom = l.placeEvents(v, l.plot.y+l.plot.h+badHeight+3) + panelMargin
@@ -100,7 +100,7 @@ func (l *panelLayout) draw(c *canvas, v *view, used *legend) {
 	l.badTicks(c, v, used)
 	c.rect(l.plot, `fill="none" stroke="`+middle+`"`, "")
 	if len(l.pieces) == 0 {
-		c.text((plotLeft+plotRight)/2, l.plot.y+l.plot.h/2, "no level was read in this time", `text-anchor="middle" font-size="14" fill="`+middle+`"`)
+		c.text((plotLeft+v.right())/2, l.plot.y+l.plot.h/2, "no level was read in this time", `text-anchor="middle" font-size="14" fill="`+middle+`"`)
 	}
 	if l.detailed {
 		l.gaugeMarks(c, v)
@@ -120,12 +120,15 @@ func (l *panelLayout) nameBaseline() float64 {
 // legend explains the signs that occur in the picture.
 type legend struct{ load, review, gap, bad, event bool }
 
-// draw explains the signs that were used.
-func (g legend) draw(c *canvas, y float64, out int) {
+// draw explains the signs that were used, in two lines where one is too long.
+func (g legend) draw(c *canvas, v *view, y float64, out int) {
 	x := plotLeft
 	item := func(when bool, words string, sign func(b box)) {
 		if !when {
 			return
+		}
+		if x > plotLeft && x+28+textWidth(words) > v.wide {
+			x, y = plotLeft, y+legendLine
 		}
 		sign(box{x, y - 9, 22, 11})
 		c.text(x+28, y, words, "")
@@ -144,7 +147,7 @@ func (g legend) draw(c *canvas, y float64, out int) {
 	item(true, "midnight", stroke(`stroke="#9a9a9a"`))
 	item(true, "production day begins", stroke(`stroke="#9a9a9a" stroke-dasharray="7 4"`))
 	if out > 0 {
-		c.text(plotLeft, y+14, fmt.Sprintf("%d labels found no room; cut the picture with --from, --to or --tank", out), `fill="`+red+`"`)
+		c.text(plotLeft, y+legendLine, fmt.Sprintf("%d labels found no room; cut the picture with --from, --to or --tank", out), `fill="`+red+`"`)
 	}
 }
 
@@ -152,15 +155,16 @@ func (g legend) draw(c *canvas, y float64, out int) {
 var tickSteps = []int{1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2 * 1440, 7 * 1440, 14 * 1440, 28 * 1440, 91 * 1440, 365 * 1440}
 
 const (
-	ticksMost   = 15
+	ticksMost   = 15           // on a page, and
+	ticksLeast  = 7            // on a narrow one
 	midnightsIn = 45 * 86400.0 // s; a longer picture has no line for each day
 )
 
 // ticks are the instants of the time axis, at whole local times, and whether they stand for days.
 func (v *view) ticks() (all []time.Time, days bool) {
-	step := tickSteps[len(tickSteps)-1]
+	step, most := tickSteps[len(tickSteps)-1], math.Max(ticksLeast, ticksMost*v.wide/pageWidth)
 	for _, s := range tickSteps {
-		if (v.to-v.from)/60/float64(s) <= ticksMost {
+		if (v.to-v.from)/60/float64(s) <= most {
 			step = s
 			break
 		}
@@ -229,7 +233,7 @@ func (v *view) grid(c *canvas, b box) {
 
 // timeAxis writes times, dates and production days below the last panel.
 func (v *view) timeAxis(c *canvas, y float64) {
-	c.line(plotLeft, y, plotRight, y, `stroke="`+middle+`"`)
+	c.line(plotLeft, y, v.right(), y, `stroke="`+middle+`"`)
 	var times, dates occupied
 	ticks, days := v.ticks()
 	if !days {
@@ -253,7 +257,7 @@ func (v *view) timeAxis(c *canvas, y float64) {
 // axisLabel writes words centred below a time, if nothing stands there.
 func (v *view) axisLabel(c *canvas, b *occupied, t, y float64, words, more string) {
 	w := textWidth(words)
-	x := math.Min(math.Max(v.x(t), plotLeft+w/2), plotRight-w/2)
+	x := math.Min(math.Max(v.x(t), plotLeft+w/2), v.right()-w/2)
 	if b.occupy(box{x - w/2 - 3, y - fontSize, w + 6, lineSize}) {
 		c.text(x, y, words, `text-anchor="middle" `+more)
 	}
@@ -267,7 +271,7 @@ func (v *view) productionDays(c *canvas, y float64) {
 		if i+1 < len(begins) {
 			to = seconds(begins[i+1])
 		}
-		x1, x2 := math.Max(v.x(from), plotLeft), math.Min(v.x(to), plotRight)
+		x1, x2 := math.Max(v.x(from), plotLeft), math.Min(v.x(to), v.right())
 		words := "production day " + t.Format("2 Jan")
 		if x2-x1 < textWidth(words)+10 {
 			words = t.Format("2 Jan")
@@ -298,10 +302,10 @@ func (l *panelLayout) levelAxis(c *canvas) {
 	}
 	for at := math.Ceil(l.low/step) * step; at <= l.top; at += step {
 		y := l.y(at)
-		c.line(plotLeft, y, plotRight, y, `stroke="#ececec"`)
+		c.line(plotLeft, y, l.plot.x+l.plot.w, y, `stroke="#ececec"`)
 		c.text(plotLeft-6, y+4, footInch(at), `text-anchor="end"`)
 		if bbl, err := l.panel.Table.Barrels(at); err == nil {
-			c.text(plotRight+6, y+4, fmt.Sprintf("%.*f bbl", places, bbl), `fill="`+middle+`"`)
+			c.text(l.plot.x+l.plot.w+6, y+4, fmt.Sprintf("%.*f bbl", places, bbl), `fill="`+middle+`"`)
 		}
 	}
 }

@@ -3,6 +3,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -17,6 +18,7 @@ type Picture struct {
 	Zone          *time.Location
 	ProductionDay time.Duration // since local midnight
 	From, To      time.Time     // zero: as long as there are readings
+	Wide          float64       // pixels; 0: as wide as a page
 	Panels        []Panel
 }
 
@@ -43,10 +45,11 @@ type Load struct {
 const (
 	pageWidth  = 1400.0
 	plotLeft   = 72.0
-	plotRight  = pageWidth - 76
+	rightRoom  = 76.0 // beside the plot, for barrels
 	headHeight = 58.0
 	axisHeight = 50.0
 	legendRoom = 34.0
+	legendLine = 14.0
 )
 
 // view places a time on the page.
@@ -54,10 +57,14 @@ type view struct {
 	from, to float64 // seconds since 1970
 	zone     *time.Location
 	day      time.Duration
+	wide     float64 // pixels of the page
 }
 
+// right is where the plots end.
+func (v *view) right() float64 { return v.wide - rightRoom }
+
 func (v *view) x(t float64) float64 {
-	return plotLeft + (t-v.from)/(v.to-v.from)*(plotRight-plotLeft)
+	return plotLeft + (t-v.from)/(v.to-v.from)*(v.right()-plotLeft)
 }
 
 func seconds(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
@@ -73,14 +80,18 @@ func (p Picture) WriteTo(w io.Writer) (int64, error) {
 		plans[i] = p.Panels[i].layout(v, y, len(p.Panels))
 		y, out = plans[i].bottom, out+plans[i].unplaced
 	}
-	c.begin(y + axisHeight + legendRoom)
+	room := legendRoom
+	if v.wide < pageWidth {
+		room += legendLine
+	}
+	c.begin(v, y+axisHeight+room)
 	p.heading(c, v)
 	used := legend{}
 	for _, l := range plans {
 		l.draw(c, v, &used)
 	}
 	v.timeAxis(c, y)
-	used.draw(c, y+axisHeight+18, out)
+	used.draw(c, v, y+axisHeight+18, out)
 	c.WriteString("</svg>\n")
 	n, err := c.Buffer.WriteTo(w)
 	if err != nil {
@@ -96,7 +107,7 @@ func plotHeight(panels int) float64 {
 
 // view spans all readings, where the picture was not cut.
 func (p Picture) view() *view {
-	v := &view{from: math.Inf(1), to: math.Inf(-1), zone: p.Zone, day: p.ProductionDay}
+	v := &view{from: math.Inf(1), to: math.Inf(-1), zone: p.Zone, day: p.ProductionDay, wide: cmp.Or(p.Wide, pageWidth)}
 	if v.zone == nil {
 		v.zone = time.UTC
 	}
@@ -127,30 +138,32 @@ func (p Picture) view() *view {
 }
 
 // begin writes the page, the patterns that a grey printer shows, and the white behind everything.
-func (c *canvas) begin(height float64) {
+func (c *canvas) begin(v *view, height float64) {
 	fmt.Fprintf(c, `<?xml version="1.0" encoding="UTF-8"?>
 <svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %s %s" font-family="Helvetica, Arial, sans-serif" font-size="%s" fill="%s">
-`, px(pageWidth), px(height), px(pageWidth), px(height), px(fontSize), ink)
+`, px(v.wide), px(height), px(v.wide), px(height), px(fontSize), ink)
 	c.WriteString(`<defs>
 <pattern id="review" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="7" height="7" fill="#fdeadd"/><path d="M0 0V7" stroke="#d98c5f" stroke-width="2"/></pattern>
 <pattern id="gap" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" fill="#f3f3f3"/><circle cx="3" cy="3" r="0.9" fill="#b5b5b5"/></pattern>
 `)
 	fmt.Fprintf(c, `<clipPath id="plot"><rect x="%s" width="%s" height="%s"/></clipPath>
 </defs>
-`, px(plotLeft), px(plotRight-plotLeft), px(height))
-	c.rect(box{0, 0, pageWidth, height}, `fill="#fff"`, "")
+`, px(plotLeft), px(v.right()-plotLeft), px(height))
+	c.rect(box{0, 0, v.wide, height}, `fill="#fff"`, "")
 }
 
-// heading says which site, which tanks and which time this is.
+// heading says which site, which tanks and which time this is. An hour that comes twice is told by its zone.
 func (p Picture) heading(c *canvas, v *view) {
-	c.text(plotLeft, 26, shortened(p.Title, 90), `font-size="18" font-weight="bold"`)
+	c.text(plotLeft, 26, shortened(p.Title, int(90*v.wide/pageWidth)), `font-size="18" font-weight="bold"`)
 	from, to := v.local(v.from), v.local(v.to)
-	zone := from.Format("MST")
-	if summer := to.Format("MST"); summer != zone {
-		zone += "/" + summer
+	begin, end := "2 January 2006 15:04", "2 January 2006 15:04 MST"
+	if from.Format("MST") != to.Format("MST") {
+		begin = end
 	}
-	c.text(plotLeft, 45, fmt.Sprintf("%s to %s, %s time (%s)", from.Format("2 January 2006 15:04"), to.Format("2 January 2006 15:04"),
-		zone, v.zone), `font-size="12" fill="`+middle+`"`)
+	if from.Format(time.DateOnly) == to.Format(time.DateOnly) {
+		end = "15:04 MST"
+	}
+	c.text(plotLeft, 45, fmt.Sprintf("%s to %s (%s)", from.Format(begin), to.Format(end), v.zone), `font-size="12" fill="`+middle+`"`)
 }
 
 func (v *view) local(t float64) time.Time { return time.Unix(0, int64(t*1e9)).In(v.zone) }

@@ -2,6 +2,7 @@ package plot
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -56,6 +57,7 @@ func week(days int, every time.Duration) Panel {
 
 // drawn is a picture read back: its size in bytes, and every text with the box that it takes at most.
 type drawn struct {
+	wide  float64 // pixels
 	size  int
 	all   string
 	texts []written
@@ -74,7 +76,7 @@ func draw(t *testing.T, p Picture) drawn {
 	if err != nil || n != int64(b.Len()) {
 		t.Fatalf("%d of %d bytes written: %v", n, b.Len(), err)
 	}
-	d := drawn{size: b.Len(), all: b.String()}
+	d := drawn{wide: cmp.Or(p.Wide, pageWidth), size: b.Len(), all: b.String()}
 	in := xml.NewDecoder(&b)
 	for {
 		token, err := in.Token()
@@ -129,7 +131,7 @@ func textOf(t *testing.T, in *xml.Decoder, e xml.StartElement) written {
 func (d drawn) clean(t *testing.T) {
 	t.Helper()
 	for i, a := range d.texts {
-		if a.x < 0 || a.x+a.w > pageWidth {
+		if a.x < 0 || a.x+a.w > d.wide {
 			t.Errorf("%q hangs over the page: %+v", a.words, a.box)
 		}
 		for _, b := range d.texts[:i] {
@@ -166,6 +168,20 @@ func TestADayAndAWeekAreReadable(t *testing.T) {
 			t.Errorf("%d days: %d bytes", days, d.size)
 		}
 	}
+}
+
+// A phone shows the picture of a load whole: nothing hangs over, and both gauges are there. In the night in which an hour comes twice
+// the two are told apart.
+func TestALoadIsReadableOnAPhone(t *testing.T) {
+	start := time.Date(2026, 11, 1, 6, 20, 0, 0, time.UTC) // 01:20 CDT
+	p := Panel{Name: "TK-1", Table: tank.Cylinder(144, 240), Level: &Series{}}
+	for at := -20 * time.Minute; at <= 75*time.Minute; at += time.Minute {
+		p.Level.Add(start.Add(at), 1, at+time.Hour, 196.5-math.Max(0, math.Min(3*at.Minutes(), 95)), true)
+	}
+	p.Loads = []Load{{Number: "A-SMITH4-TK-1-20261101T0620Z", Start: start, End: start.Add(32 * time.Minute), Open: 196.5, Close: 101.5, Bbl: 159.5, Error: 0.3}}
+	d := draw(t, Picture{Title: "TK-1, 159.5 bbl", Zone: chicago(t), ProductionDay: 7 * time.Hour, Wide: 500, Panels: []Panel{p}})
+	d.clean(t)
+	d.says(t, "1 November 2026 01:00 CDT to 01:35 CST (America/Chicago)", "A-SMITH4-TK-1-20261101T0620Z", "16-04-2 = ", "08-05-2 = ", "production day begins")
 }
 
 func TestManyTanksForALongTimeStaySmall(t *testing.T) {

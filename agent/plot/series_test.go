@@ -135,7 +135,7 @@ func TestTheAxisOfADayThatHas23Or25Hours(t *testing.T) {
 		{time.Date(2026, 3, 8, 0, 0, 0, 0, zone), "00:00 04:00 06:00 08:00 10:00 12:00 14:00 16:00 18:00 20:00 22:00 00:00"},
 		{time.Date(2026, 11, 1, 0, 0, 0, 0, zone), "00:00 02:00 04:00 06:00 08:00 10:00 12:00 14:00 16:00 18:00 20:00 22:00 00:00"},
 	} {
-		v := &view{from: seconds(c.day), to: seconds(c.day.AddDate(0, 0, 1)), zone: zone, day: 7 * time.Hour}
+		v := &view{wide: pageWidth, from: seconds(c.day), to: seconds(c.day.AddDate(0, 0, 1)), zone: zone, day: 7 * time.Hour}
 		ticks, days := v.ticks()
 		var got []string
 		for _, at := range ticks {

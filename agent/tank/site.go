@@ -102,6 +102,17 @@ func (t *Tank) Possible(x float64) bool {
 	return stats.Finite(x) && x >= lowestLevel && x <= float64(t.Height)+aboveShell
 }
 
+// Inches turns a reading of this tank's level into inches, offset added. The error says why it cannot be a level of it.
+func (t *Tank) Inches(v float64, unit string, offset Length) (in float64, err error) {
+	if in, err = LevelInches(v, unit, t.Height); err != nil {
+		return in, err
+	}
+	if in += float64(offset); !t.Possible(in) {
+		return in, fmt.Errorf("outside the tank: %.5g in of %.5g", in, float64(t.Height))
+	}
+	return in, nil
+}
+
 // whyNoLevel says why readings can be no levels, by the last of them that was a number.
 func (t *Tank) whyNoLevel(x float64) string {
 	switch {

@@ -29,6 +29,7 @@ type sentRecord struct {
 	Number string `json:"number,omitempty"` // of a ticket
 	Reason string `json:"reason,omitempty"` // why it was refused, or why it still waits, as far as that is known
 	What   string `json:"-"`
+	waits  string // why a running gauger still has it
 }
 
 func (d *connection) queueAll(ctx context.Context, records []outgoingRecord) ([]sentRecord, error) {
@@ -85,6 +86,8 @@ func (d *connection) checkOnce(ctx context.Context, open []sentRecord, heard *an
 			return err
 		case err != nil:
 			open[i].Reason = "it is on disk, and gauger answers no more: " + err.Error()
+		case open[i].State == "queued" && d.remote != nil:
+			open[i].Reason = open[i].waits
 		case open[i].State == "queued":
 			open[i].Reason = heard.lastAnswer()
 		}
@@ -98,7 +101,7 @@ func (d *connection) locate(ctx context.Context, s *sentRecord) error {
 	if err != nil {
 		return s.goneBy(err)
 	}
-	s.Status = e.Status
+	s.Status, s.waits = e.Status, e.Waits
 	switch e.State {
 	case "delivered":
 		s.State = "delivered"

@@ -87,6 +87,9 @@ func (o *keysSetOptions) run(ctx context.Context, c *call, args []string) error 
 	if err != nil {
 		return err
 	}
+	if n := len(key); n < config.LeastKey || n > config.MostKey {
+		fmt.Fprintf(c.err, "that is %s, and keys have %d to %d: look whether all of it was given and nothing else\n", countText(n, "character"), config.LeastKey, config.MostKey)
+	}
 	if err := withConnection(c, func(d *connection) error {
 		return d.request(ctx, "keys.set", control.KeyArgs{Slot: slot, Key: key}, nil)
 	}); err != nil {

@@ -71,7 +71,7 @@ func offerModbus(d *control.Server, lines *line.Lines) {
 // withPortHint says what to do about a connection that was refused.
 func withPortHint(err error) error {
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		err = fmt.Errorf("%w; nothing listens at that port, or a firewall answers for it: look at the port's number, and whether the device's server is switched on", err)
+		err = fmt.Errorf("%w; %s", err, line.Advice(err, ""))
 	}
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"gauger/agent/control"
 	"gauger/agent/ledger"
 	"gauger/outbox"
+	"gauger/outbox/disk"
 )
 
 // selection of records that a command is about.
@@ -324,6 +325,9 @@ func outboxCheckCommand(c *call) *cobra.Command {
 // runOutboxCheck examines a file. It is also what the daemon runs in a process of its own before it opens the outbox.
 func runOutboxCheck(_ context.Context, c *call, args []string) error {
 	r, err := outbox.Check(args[0])
+	if errors.Is(err, disk.ErrNoFile) {
+		err = fmt.Errorf("%w; give the file of an outbox: that of a site is outbox.db in the folder store.path", err)
+	}
 	if c.json() {
 		r.Problems = append([]string{}, r.Problems...)
 		if printed := printJSON(c.out, r); printed != nil {

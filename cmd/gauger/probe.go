@@ -91,7 +91,7 @@ func probeOn(ctx context.Context, lines *line.Lines, a probeRequest) (p probeRes
 	case isException(err, 1):
 		err = fmt.Errorf("%w; unit %d may have no registers of this kind: try %s", err, a.Unit, a.otherKind())
 	case errors.Is(err, line.ErrSilent):
-		err = fmt.Errorf("%w; `gauger scan %s` finds which unit ids answer", err, a.URL)
+		err = fmt.Errorf("%w; %s", err, line.Advice(err, a.URL))
 	}
 	if errors.Is(err, line.ErrDown) {
 		return p, withPortHint(err) // which names the line, whatever was asked for
@@ -192,6 +192,9 @@ func (p probeResult) print(out io.Writer, a probeRequest, most int) error {
 		t.printf("%d (%+d)\t%s\n", r.Address, r.Address-a.Address, r.text())
 	}
 	t.printf("\n")
+	if i := slices.IndexFunc(p.Registers, func(r register) bool { return r.Address == a.Address && r.Why != "" }); i >= 0 {
+		t.printf("Register %d is not there to be read (%s): below are readings of its neighbours.\n\n", a.Address, p.Registers[i].Why)
+	}
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("write the registers: %w", err)
 	}

@@ -20,6 +20,7 @@ import (
 	"gauger/agent/control"
 	"gauger/agent/eventrules"
 	"gauger/collectors"
+	"gauger/collectors/modbus"
 	"gauger/collectors/modbus/line"
 	"gauger/collectors/mqtt"
 	"gauger/config"
@@ -117,10 +118,12 @@ type readingPrinter struct {
 	memory  map[string][]byte
 	missing map[string]string                // by the point: what its messages have instead of its value
 	see     func(control.PointReading) error // gets the readings instead of the printer
+	hints   io.Writer                        // of what to do about a line on which nobody answers; nil: nowhere
+	hinted  map[string]bool                  // what was said there
 }
 
 func newReadings(out io.Writer, c *call, h site) *readingPrinter {
-	r := &readingPrinter{out: out, json: c.json(), site: h, width: 20}
+	r := &readingPrinter{out: out, json: c.json(), site: h, width: 20, hints: c.err, hinted: map[string]bool{}}
 	if h.cfg != nil {
 		for p := range h.cfg.Points() {
 			r.width = max(r.width, len(p.Point))
@@ -133,6 +136,9 @@ func (r *readingPrinter) print(s control.PointReading) error {
 	r.bad = r.bad || s.Quality != "good"
 	if r.see != nil {
 		return r.see(s)
+	}
+	if why := r.site.noLevel(s); why != "" && s.Quality == "good" {
+		r.bad, s.Quality, s.Error = true, "bad", why
 	}
 	if r.json {
 		b, err := json.Marshal(s)
@@ -272,10 +278,31 @@ func (r *readingPrinter) Emit(ctx context.Context, batch []collectors.Reading) e
 		}
 		r.err = r.print(control.PointReadingOf(x))
 	}
+	r.hint(batch)
 	if r.err != nil || r.awaited != nil && len(r.awaited) == 0 {
 		r.done()
 	}
 	return ctx.Err()
+}
+
+// hint says once what to do about a line on which nobody answers.
+func (r *readingPrinter) hint(batch []collectors.Reading) {
+	for _, x := range batch {
+		if x.Err == nil || r.hints == nil || r.see != nil || r.site.cfg == nil {
+			continue
+		}
+		name, _, _ := strings.Cut(string(x.Point), "/")
+		for _, dev := range r.site.cfg.Devices {
+			polled := config.Options[modbus.Device](dev)
+			if polled == nil || dev.Name != name {
+				continue
+			}
+			if advice := line.Advice(x.Err, polled.URL); advice != "" && !r.hinted[name+advice] {
+				r.hinted[name+advice] = true
+				fmt.Fprintf(r.hints, "%s: %s\n", name, advice)
+			}
+		}
+	}
 }
 
 // markHeard notes that a point was heard, and with it the template that has made it.

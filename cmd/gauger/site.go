@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"gauger/agent/cloud"
+	"gauger/agent/control"
 	"gauger/collectors"
 	"gauger/config"
 )
@@ -114,4 +116,22 @@ func (h site) points(names []string) []config.PointInfo {
 		}
 	}
 	return out
+}
+
+// noLevel says that a value cannot be the level of the tank that it is taken for; empty: it can, or it is none's.
+func (h site) noLevel(s control.PointReading) string {
+	v, err := strconv.ParseFloat(string(s.Value), 64)
+	if err != nil || h.cfg == nil {
+		return ""
+	}
+	for _, t := range h.cfg.Tanks {
+		if t.Level != s.Point {
+			continue
+		}
+		model := t.Model(0)
+		if _, err := model.Inches(v, string(s.Unit), t.Offset); err != nil {
+			return fmt.Sprintf("no level of %s: %v; look at its unit, order, scale and register", t.ID, err)
+		}
+	}
+	return ""
 }

@@ -141,11 +141,13 @@ func (p *statusPage) write() {
 	if left > 0 {
 		p.printf("  ! and %d more: `gauger status --all`", left)
 	}
-	for _, hint := range p.s.Hints {
-		p.printf("  hint: %s", hint)
-	}
 	p.tanks()
 	p.badPoints()
+	head := "\nhint: "
+	for _, hint := range p.s.Hints {
+		p.printf(head+"%s", hint)
+		head = "hint: "
+	}
 	if p.short {
 		if p.s.Shut == "" {
 			p.lastTicket()

@@ -17,15 +17,16 @@ import (
 	"gauger/config"
 )
 
-// TestAHintIsNoAlarm: it stands below what is wrong, without the mark of a problem.
+// TestAHintIsNoAlarm: it stands below the tanks, without the mark of a problem.
 func TestAHintIsNoAlarm(t *testing.T) {
 	var out strings.Builder
-	p := statusPage{s: control.Status{Daemon: true, Problems: []string{"the clock is not set"}, Hints: []string{"look here"}}, t: newTable(&out), zone: time.UTC}
+	p := statusPage{s: control.Status{Daemon: true, Problems: []string{"the clock is not set"}, Hints: []string{"look here"}, Tanks: []ledger.TankStatus{{ID: "TK-1"}}}, t: newTable(&out), zone: time.UTC}
 	p.write()
 	if err := p.t.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "\n  ! the clock is not set\n  hint: look here\n") {
+	_, below, _ := strings.Cut(out.String(), "\nTK-1")
+	if !strings.Contains(out.String(), "\n  ! the clock is not set\n") || !strings.Contains(below, "\n\nhint: look here\n") {
 		t.Errorf("the page is\n%s", out.String())
 	}
 }

@@ -51,6 +51,9 @@ func runTanksList(ctx context.Context, c *call, _ []string) error {
 				last += fmt.Sprintf(", %.1f bbl", *bbl)
 			}
 		}
+		if now := time.Now(); r.Quiet(now) {
+			remarks = append(remarks, "the newest level came "+control.Ago(now, r.At))
+		}
 		if w := r.Inhibited; w != nil {
 			remarks = append(remarks, fmt.Sprintf("inhibited until %s by %s: %s", timeText(w.Until, zone), w.Person, w.Why))
 		}
@@ -308,7 +311,7 @@ func withStore(c *call, cfg *config.Config, do func(*outbox.Box) error) error {
 	}
 	box, err := openOutbox(cfg, nil, func(outbox.Note) {})
 	if errors.Is(err, outbox.ErrHeld) {
-		err = fmt.Errorf("%w: stop gauger first, since the tanks are another's from now on", err)
+		err = fmt.Errorf("%s is in use, %w: stop gauger first, since the tanks are another's from now on", cfg.Store.Path, outbox.ErrHeld)
 	}
 	if err == nil {
 		err = errors.Join(do(box), box.Close())

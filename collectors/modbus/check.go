@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -227,6 +228,9 @@ func (d Device) Warnings(named bool) (all []collectors.Problem) {
 	}
 	if usual, odd := at.OddBaud(); err == nil && odd {
 		all = append(all, collectors.Problem{Path: "modbus", Message: fmt.Sprintf("hardly any device has this baud rate; did you mean baud=%d?", usual)})
+	}
+	if host, _, split := net.SplitHostPort(at.Place); err == nil && split == nil && strings.Trim(host, "0123456789.") == "" && net.ParseIP(host) == nil {
+		all = append(all, collectors.Problem{Path: "modbus", Message: host + " is no IP address, which is four numbers up to 255, such as 10.20.0.5"})
 	}
 	if d.Share != "" && !named && share.IsReachable(d.Share) {
 		all = append(all, collectors.Problem{Path: "share", Message: d.Share + " can be read by everyone who reaches this box, since Modbus has no password; " +

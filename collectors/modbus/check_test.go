@@ -129,6 +129,14 @@ func TestPortsWhoseNamesChangeAreWarnedOf(t *testing.T) {
 	}
 }
 
+func TestAHostThatIsNoIPAddressIsDoubted(t *testing.T) {
+	for url, want := range map[string]int{"tcp://127.0.0.300": 1, "rtu+tcp://10.20.0:4001": 1, "tcp://10.20.0.5:502": 0, "tcp://plc-7": 0, "tcp://[fe80::1]:502": 0} {
+		if got := (Device{URL: url}).Warnings(false); len(got) != want || want > 0 && (got[0].Path != "modbus" || !strings.Contains(got[0].Message, " is no IP address, which is four numbers up to 255")) {
+			t.Errorf("%s: %+v", url, got)
+		}
+	}
+}
+
 // Two points that take the same registers for different things are doubted, and what status words do is not.
 func TestRegistersOfTwoPointsAreDoubted(t *testing.T) {
 	at := func(name string, n int, kind string) Point { return Point{Name: name, Holding: &n, Type: kind} }

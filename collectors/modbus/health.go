@@ -2,7 +2,6 @@ package modbus
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -122,8 +121,8 @@ func (d *device) commLoss() *collectors.Notice {
 		h.lostSince = h.since
 		n := d.commNotice(h.since, time.Time{})
 		n.Note = fmt.Sprint(h.lastError) // which names the place
-		if errors.Is(h.lastError, line.ErrSilent) {
-			n.Note += fmt.Sprintf("; `gauger scan %s` finds the unit ids that answer", d.line.URL())
+		if advice := line.Advice(h.lastError, d.line.URL()); advice != "" {
+			n.Note += "; " + advice
 		}
 		return n
 	case h.announced && !h.returned.IsZero():

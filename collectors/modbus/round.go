@@ -26,6 +26,8 @@ type round struct {
 	unanswered       int           // requests in a row without an answer
 	skipRest         error         // no further request makes sense, for this reason
 	unansweredBlocks []block       // what was not answered
+	refusedBlocks    []block       // what was refused by a word that is none about addresses
+	narrowing        byte          // the exception code that a block is being cut for; 0: none
 	lastError        error         // the last thing that went wrong
 	duration         time.Duration // that its requests had the line, or waited for it
 }
@@ -46,6 +48,7 @@ func (s *round) run(ctx context.Context) *round {
 		s.verifyAnswered(ctx)
 	}
 	s.splitUnanswered(ctx)
+	s.splitRefused(ctx)
 	s.verifyAnswered(ctx)
 	s.applyCompanions()
 	if s.device.holesChanged {
@@ -116,8 +119,7 @@ func (s *round) afterError(ctx context.Context, b block, err error) bool {
 	case errors.Is(err, line.ErrSilent) || errors.Is(err, line.ErrFrame) || errors.Is(err, line.ErrGone):
 		s.noteMissing(b, err)
 	default:
-		s.noteAnswer()
-		s.markBad(b, err)
+		return s.afterRefusal(ctx, b, err)
 	}
 	return false
 }

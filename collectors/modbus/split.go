@@ -38,7 +38,7 @@ func (p parkedPlace) probation() int {
 // Once may be a unit that is just starting.
 const believeHoleAfter = 2
 
-// splitUnansweredAfter so many times a request is cut that a unit leaves unanswered while it answers others.
+// splitUnansweredAfter so many times a request is cut that a unit leaves unanswered, or refuses, while it answers others.
 const splitUnansweredAfter = 3
 
 // unitGoneAfter so many parts in a row without an answer the unit counts as gone in the middle of it.
@@ -55,8 +55,8 @@ func (s *round) split(ctx context.Context, b block, why error) bool {
 		s.device.park(b.Span, why)
 		return false
 	}
-	left, right := s.halve(b)
-	between := hole{Table: b.Table, From: left.End(), Count: max(0, right.From-left.End())}
+	left, right := s.device.halve(b)
+	between := gapOf(left, right)
 	okLeft := s.requestPart(ctx, left)
 	okRight := s.requestPart(ctx, right)
 	if okLeft && okRight {
@@ -78,9 +78,14 @@ func (s *round) requestPart(ctx context.Context, b block) bool {
 	return s.split(ctx, b, s.batch[b.points[0]].Err)
 }
 
+// gapOf is what lies between the two halves of a block; its count is 0 where that is only a border.
+func gapOf(left, right block) hole {
+	return hole{Table: left.Table, From: left.End(), Count: max(0, right.From-left.End())}
+}
+
 // halve cuts a block at its widest gap, which is the likeliest reason for a refusal, or else in the middle.
-func (s *round) halve(b block) (left, right block) {
-	places := s.device.blockPlaces(b)
+func (d *device) halve(b block) (left, right block) {
+	places := d.blockPlaces(b)
 	at, widest := len(places)/2, 0
 	for i := 1; i < len(places); i++ {
 		if gap := places[i].From - blockOf(places[:i]).End(); gap > widest {
@@ -102,6 +107,60 @@ func (s *round) splitUnanswered(ctx context.Context) {
 			delete(s.device.unanswered, b.Span)
 			s.missed, s.skipRest = 0, nil
 			s.split(ctx, b, s.batch[b.points[0]].Err)
+		}
+	}
+}
+
+// afterRefusal goes on after an exception that is no word about addresses: a unit that fails or is busy says so to whatever it
+// is asked. Some say it of a register that they cannot read, or do not have, and only the block that covers it is then cut.
+func (s *round) afterRefusal(ctx context.Context, b block, err error) bool {
+	s.noteAnswer()
+	if e, refused := errors.AsType[*line.Exception](err); refused && s.narrowing != 0 && e.Code == s.narrowing {
+		return s.split(ctx, b, err)
+	}
+	if b.spans > 1 && s.narrowing == 0 {
+		s.refusedBlocks = append(s.refusedBlocks, b)
+		if b.gaps > 0 {
+			gap := gapOf(s.device.halve(b))
+			err = fmt.Errorf("%w; no point wants %s, which is read across: if the unit cannot read that, `forbidden: [%s]` keeps away from it", err, gap, forbiddenText(gap))
+		}
+	}
+	s.markBad(b, err)
+	return false
+}
+
+// forbiddenText is a run of addresses as the configuration forbids it.
+func forbiddenText(h hole) string {
+	table := h.Table
+	switch table {
+	case line.EnronHolding:
+		table = line.Holding
+	case line.EnronInput:
+		table = line.Input
+	}
+	if h.Count == 1 {
+		return fmt.Sprintf("{%s: %d}", table, h.From)
+	}
+	return fmt.Sprintf("{%s: %d, count: %d}", table, h.From, h.Count)
+}
+
+// splitRefused cuts a block that is refused again and again once a place in it is answered that is asked for alone, each time
+// another one: the unit itself is well then. A unit that refuses all costs one request more in so many rounds.
+func (s *round) splitRefused(ctx context.Context) {
+	for _, b := range s.refusedBlocks {
+		n := s.device.unanswered[b.Span] + 1
+		put(&s.device.unanswered, b.Span, n)
+		if n%splitUnansweredAfter != 0 || ctx.Err() != nil {
+			continue
+		}
+		why := s.batch[b.points[0]].Err
+		places := s.device.blockPlaces(b)
+		at := n / splitUnansweredAfter % len(places)
+		if e, refused := errors.AsType[*line.Exception](why); refused && s.request(ctx, blockOf(places[at:at+1])) {
+			s.device.unanswered[b.Span] = n - 1 // the next round cuts it at once
+			s.narrowing = e.Code
+			s.split(ctx, b, why)
+			s.narrowing = 0
 		}
 	}
 }

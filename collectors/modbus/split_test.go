@@ -80,7 +80,8 @@ func numberedRequests(t *testing.T, slave *modbustest.Slave, host *collectorstes
 }
 
 func TestAGapThatIsRefusedIsNoLongerReadAcross(t *testing.T) {
-	for name, fault := range map[string]modbustest.Fault{"refused": {From: 5, To: 6, Exception: 2}, "unanswered": {From: 5, To: 6, Silent: true}} {
+	for name, fault := range map[string]modbustest.Fault{"refused": {From: 5, To: 6, Exception: 2}, "unanswered": {From: 5, To: 6, Silent: true},
+		"failing": {From: 5, To: 6, Exception: 4}, "unknown to the standard": {From: 5, To: 6, Exception: 0x55}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				slave := linetest.NumberedSlave()
@@ -160,8 +161,44 @@ func TestRefusalsOtherThanOfTheAddressAreNotSplit(t *testing.T) {
 		d := Device{Name: "d", URL: "tcp://site", Points: []Point{holding("a", 3), holding("b", 4)}}
 		s := runSite(t, pipeLines(t, linetest.Only(slave)), &collectorstest.Host{}, d)
 		linetest.Await(t, 61*time.Second)
-		if n := slave.Requests(1); n != 7 || len(s.host.Notices()) != 0 {
-			t.Errorf("%d requests in seven polls, notices %+v; want one each, and a unit that refuses is there", n, s.host.Notices())
+		if n := slave.Requests(1); n != 7+7/3 || len(s.host.Notices()) != 0 {
+			t.Errorf("%d requests in seven polls, notices %+v; want one each and a third more, and a unit that refuses is there", n, s.host.Notices())
+		}
+		s.stop()
+	})
+}
+
+// TestARegisterThatFailsCostsOnlyItself: some units say that they fail, or are busy, of a register that they cannot read.
+func TestARegisterThatFailsCostsOnlyItself(t *testing.T) {
+	for _, code := range []byte{1, 4, 6} {
+		for _, failing := range []uint16{1, 17, 39} {
+			synctest.Test(t, func(t *testing.T) {
+				slave, d := refusedAt("tcp://site")
+				slave.SetFaults(modbustest.Fault{From: failing, To: failing, Exception: code})
+				s := runSite(t, pipeLines(t, linetest.Only(slave)), &collectorstest.Host{}, d)
+				linetest.Await(t, 75*time.Second) // the first place that is asked for alone may be the failing one
+				s.onlyBad(fmt.Sprintf("exception %d", code), int(failing))
+				before := slave.Requests(1)
+				linetest.Await(t, 10*time.Minute)
+				if n := slave.Requests(1) - before; n > 60*3 {
+					t.Errorf("exception %d: %d requests in sixty polls, want one before, one behind and at times the register itself", code, n)
+				}
+				s.stop()
+			})
+		}
+	}
+}
+
+// TestWhatIsReadAcrossIsNamedWhereItMayBeAtFault: the first answer tells a person already what keeps the unit readable.
+func TestWhatIsReadAcrossIsNamedWhereItMayBeAtFault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slave := linetest.NumberedSlave()
+		slave.SetFaults(modbustest.Fault{From: 5, To: 6, Exception: 4})
+		host := &collectorstest.Host{}
+		s := runSite(t, pipeLines(t, linetest.Only(slave)), host, Device{Name: "d", URL: "tcp://site", Every: 10 * time.Second, Points: []Point{holding("a", 3), holding("b", 4), holding("c", 7)}})
+		linetest.Await(t, time.Second)
+		if r, _ := host.Last("d/c"); !strings.Contains(fmt.Sprint(r.Err), "no point wants holding 5-6") || !strings.Contains(fmt.Sprint(r.Err), "`forbidden: [{holding: 5, count: 2}]`") {
+			t.Errorf("%v", r.Err)
 		}
 		s.stop()
 	})

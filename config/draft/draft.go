@@ -111,7 +111,7 @@ var (
 
 // Run asks, and returns what was answered.
 func (v *Interview) Run(ctx context.Context) (*Site, error) {
-	for _, ask := range []func(context.Context) error{v.askSite, v.askService, v.askObject, v.askModbus, v.askBrokers, v.addPoints, v.askTanks} {
+	for _, ask := range []func(context.Context) error{v.askSite, v.askService, v.askObject, v.askDevices, v.addPoints, v.askTanks} {
 		if err := ask(ctx); err != nil {
 			return nil, err
 		}
@@ -132,6 +132,9 @@ func (v *Interview) step(ctx context.Context, to *string, q dialogue.Question) f
 func (v *Interview) askSite(ctx context.Context) error {
 	s := &v.site
 	v.Say("The site. Ctrl-C loses no answer: the next `gauger init` goes on.")
+	if len(v.Kept) > 0 {
+		v.Say("What was answered before is taken as it was: a flag (--service URL) goes over it, --fresh asks all again.")
+	}
 	return errors.Join(first(
 		v.step(ctx, &s.Name, dialogue.Question{Key: "site", Flag: "--site", Text: "Name of the site, for people"}),
 		func() error {
@@ -173,12 +176,32 @@ func suggestID(name string) string {
 	return strings.Trim(id[:min(12, len(id))], "-")
 }
 
+// askDevices asks for what is read, once more where that is nothing: a tank's level needs a point.
+func (v *Interview) askDevices(ctx context.Context) error {
+	for {
+		if err := first(func() error { return v.askModbus(ctx) }, func() error { return v.askBrokers(ctx) }); err != nil || len(v.site.Devices) > 0 || len(v.Given)+len(v.Points) > 0 {
+			return err
+		}
+		v.Say("\nNothing is read by this, and a tank's level needs a point: give a Modbus device or a broker. Ctrl-C ends.")
+		delete(v.Kept, "modbus.1.url")
+		delete(v.Kept, "mqtt.1.url")
+	}
+}
+
+// serviceDoubted is where is kept that the service did not answer at its address, which is asked for again then.
+const serviceDoubted = "service.doubted"
+
 func (v *Interview) askService(ctx context.Context) error {
-	s := &v.site
+	s, was := &v.site, ""
+	if v.Kept[serviceDoubted] != "" {
+		was = v.Kept["service"]
+		delete(v.Kept, serviceDoubted)
+		delete(v.Kept, "service")
+	}
 	v.Say("\nThe service. Keys never stand in the file: it names their place, which is credential:NAME (the file NAME in /etc/gauger, handed over by systemd), file:PATH or env:NAME.")
 	return first(
 		func() error {
-			return v.into(ctx, &s.URL, dialogue.Question{Key: "service", Flag: "--service", Text: "Address of the service, such as https://api.example.com", Check: func(url string) (string, error) {
+			return v.into(ctx, &s.URL, dialogue.Question{Key: "service", Flag: "--service", Text: "Address of the service, such as https://api.example.com", Default: was, Check: func(url string) (string, error) {
 				if !strings.HasPrefix(url, "https://") && !strings.HasPrefix(url, "http://") {
 					return "", errors.New("begin with https://")
 				}
@@ -221,7 +244,10 @@ func (v *Interview) askObject(ctx context.Context) error {
 		known, err := v.Field.Devices(ctx, s)
 		if err != nil && ctx.Err() == nil {
 			v.Say("The service's devices could not be read: %v", err)
-			v.Say("Whoever keeps the service knows the GUID of the site's device. Enter goes on without it: put it into the file later.")
+			v.Say("Is %s wrong? Ctrl-C: the next `gauger init` asks for it again. Whoever keeps the service knows the GUID of the site's device. Enter goes on without it: put it into the file later.", s.URL)
+			if err := v.Remember(serviceDoubted, "yes"); err != nil {
+				return err
+			}
 		}
 		s.known = known
 		if !given && !answered {

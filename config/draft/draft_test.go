@@ -148,7 +148,7 @@ func TestAnswersBecomeAConfiguration(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
-	for _, want := range []string{"exception 2 (illegal data address)", "! Number 1 may be half of another value: it may be.", "Left out is what takes a half of float32 CDAB at holding 99 for a whole", "The service knows the external ids TK-1.", "plc/tk1-level is in \"ft\", which is no temperature"} {
+	for _, want := range []string{"exception 2 (illegal data address)", "! Number 1 may be half of another value: it may be.", "Left out is what takes a half of float32 CDAB at holding 99 for a whole", "The service knows the external ids TK-1.", "The service knows no device with the external id TK-2. Its tickets", "plc/tk1-level is in \"ft\", which is no temperature"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q was not said", want)
 		}
@@ -168,6 +168,42 @@ func TestAnswersBecomeAConfiguration(t *testing.T) {
 	}
 	if _, other := loads(t, again); other != text {
 		t.Errorf("from the answers of before:\n%s\nwant\n%s", other, text)
+	}
+}
+
+// The address of a service that did not answer is asked for again, with what was answered before.
+func TestAnAddressThatDidNotAnswerIsAskedForAgain(t *testing.T) {
+	kept := map[string]string{}
+	run := func(in string) (*Interview, string) {
+		v, out := interview(in, kept)
+		v.Keep = func(all map[string]string) error { kept = maps.Clone(all); return nil }
+		v.Devices = func(_ context.Context, s *Site) ([]cloud.Device, error) {
+			if s.URL == "https://wrong" {
+				return nil, errors.New("connection refused")
+			}
+			return field.Devices(t.Context(), s)
+		}
+		_, _ = v.Run(t.Context()) // nobody answers the last question
+		return v, out.String()
+	}
+	if _, said := run("Cooper\n\n\nhttps://wrong\n\n\n"); !strings.Contains(said, "Is https://wrong wrong? Ctrl-C") {
+		t.Errorf("%s", said)
+	}
+	v, said := run("https://right\n")
+	if v.site.URL != "https://right" || !strings.Contains(said, "https://api.example.com [https://wrong]: ") || !strings.Contains(said, "a flag (--service URL)") || kept["service"] != "https://right" {
+		t.Errorf("%q, kept %q\n%s", v.site.URL, kept, said)
+	}
+	if _, said = run(""); strings.Contains(said, "[https://") || !strings.Contains(said, "api.example.com: https://right (as") {
+		t.Errorf("%s", said)
+	}
+}
+
+// Who has given no device is asked once more, and not thrown out at the first tank.
+func TestWithoutADeviceTheDevicesAreAskedForAgain(t *testing.T) {
+	v, out := interview("Cooper\n\n\nhttps://api.example.com\n\n\n1\n\n\ntcp://10.20.0.5\n\n", nil)
+	_, err := v.Run(t.Context())
+	if err == nil || !strings.Contains(out.String(), "Nothing is read by this") || !strings.Contains(out.String(), "unit 7 answers") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

@@ -36,6 +36,9 @@ func (v *Interview) askTank(ctx context.Context, key string, n int) (t Tank, err
 	if err := v.into(ctx, &t.ID, dialogue.Question{Key: key + "id", Flag: "--tank", Text: fmt.Sprintf("External ID of tank %d at the service", n), Optional: n > 1, Check: v.checkTankID}); err != nil || t.ID == "" {
 		return t, err
 	}
+	if ids := v.serviceIDs(); len(ids) > 0 && !slices.Contains(ids, t.ID) {
+		v.Say("  The service knows no device with the external id %s. Its tickets are sent all the same: look whether that is how the service writes it.", t.ID)
+	}
 	var level *Point
 	err = first(
 		func() (err error) { level, t.Level, err = v.askLevel(ctx, key); return err },
@@ -75,13 +78,17 @@ func (v *Interview) offerTanks() {
 		return
 	}
 	v.site.tanksOffered = true
-	var ids []string
+	v.Say("The service knows the external ids %s.", strings.Join(v.serviceIDs(), ", "))
+}
+
+// serviceIDs are the external ids that the service knows.
+func (v *Interview) serviceIDs() (ids []string) {
 	for _, d := range v.site.known {
 		if d.ExternalID != "" {
 			ids = append(ids, d.ExternalID)
 		}
 	}
-	v.Say("The service knows the external ids %s.", strings.Join(ids, ", "))
+	return ids
 }
 
 func (v *Interview) checkTankID(id string) (string, error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gauger/agent/tank"
 )
@@ -43,13 +44,50 @@ func round3(v float64) float64 { return math.Round(v*1e3) / 1e3 }
 // What no table of a stock tank does. A lying cylinder's lowest rows grow threefold from one to the next.
 const (
 	absurdJump     = 6.0  // barrels an inch, from row to row
-	oddLeast       = 1.0  // barrels off the line between two rows
-	oddPart        = 0.1  // of what they differ
+	oddLeast       = 1.0  // barrels off the line between two rows; whole barrels are off as much
+	oddMore        = 4.0  // times what the other rows are off
+	oddSample      = 9    // rows off the line tell by their middle one how far rows are off here
 	widestTank     = 60.0 // feet, of an upright tank that holds as much
 	leastTank      = 4.0
 	besideDiameter = 0.25 // of the volume that the diameter gives
 	absurdHeight   = 4.0  // times the tank's
 )
+
+// What the tanks of the field hold an inch, in barrels: API 12F has them from 8 ft wide (0.75) to 21.5 ft (5.4).
+const (
+	leastPerInch = 0.4
+	mostPerInch  = 6.0
+)
+
+// Tanks of the field are 8 to 30 ft high; what is beyond these, in inches, is in another unit most probably.
+const (
+	lowestTank  = 4 * 12
+	highestTank = 48 * 12
+)
+
+// DoubtHeight is what makes a height most probably none of a tank; empty: it may be one.
+func DoubtHeight(height tank.Length) string {
+	if height >= lowestTank && height <= highestTank {
+		return ""
+	}
+	return fmt.Sprintf("%.4g ft is hardly the height of a tank, which is 8 to 30 ft in the field; look at its unit (20ft is 240in)", float64(height)/12)
+}
+
+// DoubtVolume is what makes a tank's barrels an inch most probably wrong; empty: a tank of the field may have them.
+func DoubtVolume(table tank.Table, height tank.Length) string {
+	full, perInch := perInch(table, height)
+	if perInch >= leastPerInch && perInch <= mostPerInch {
+		return ""
+	}
+	return fmt.Sprintf("%.5g bbl at %g in, which is %.3g an inch, as an upright tank %.3g ft wide; tanks of the field have %g to %g an inch",
+		full, float64(height), perInch, width(full, float64(height)), leastPerInch, mostPerInch)
+}
+
+// perInch is what a tank holds full, and that an inch.
+func perInch(table tank.Table, height tank.Length) (full, inch float64) {
+	full, _ = table.Extrapolated(float64(height))
+	return full, full / float64(height)
+}
 
 // Doubt is what makes a table that can be read most probably not what it is taken for; strict is what only a check refuses.
 // diameter is 0 when it is not known.
@@ -65,15 +103,18 @@ func Doubt(table tank.Table, height, diameter tank.Length) (strict, doubt string
 	if i, off := oddRow(table.Rows()); i > 0 {
 		return "", fmt.Sprintf("has %g bbl at %g in, which is %.3g off what the rows beside it say; look whether that row was copied right", table.Rows()[i][1], table.Rows()[i][0], off)
 	}
-	full, _ := table.Extrapolated(float64(height))
-	switch wide := width(full, float64(height)); {
-	case diameter > 0:
-		if round, err := tank.Cylinder(diameter, height).Barrels(float64(height)); err == nil && math.Abs(full/round-1) > besideDiameter {
-			return "", fmt.Sprintf("has %.4g bbl at the height, and the diameter gives %.4g; look which of them is right", full, round)
+	full, inch := perInch(table, height)
+	if doubt = DoubtVolume(table, height); diameter == 0 && doubt != "" {
+		if doubt = "has " + doubt; inch/42 >= leastPerInch {
+			return "", doubt + ": are they gallons? Then write a first line such as in,gal over the rows; else look whether a decimal point has slipped"
 		}
-	case wide > widestTank:
-		return "", fmt.Sprintf("has %.4g bbl at %g in, as an upright tank %.0f ft wide; are they gallons? Then write a first line such as in,gal over the rows",
-			full, float64(height), wide)
+		return "", doubt + ": look whether a decimal point has slipped"
+	}
+	if diameter == 0 {
+		return "", ""
+	}
+	if round, err := tank.Cylinder(diameter, height).Barrels(float64(height)); err == nil && math.Abs(full/round-1) > besideDiameter {
+		return "", fmt.Sprintf("has %.4g bbl at the height, and the diameter gives %.4g; look which of them is right", full, round)
 	}
 	return "", ""
 }
@@ -91,23 +132,31 @@ func worstJump(rows [][2]float64) (at int, low, high float64) {
 	return at, low, high
 }
 
-// oddRow is the row whose barrels are furthest off the line between its neighbours, when they are off the other way because of it, and how
-// far; 0 for none. A tank that widens or narrows has no such row, nor have barrels that were rounded to whole ones.
+// oddRow is the row whose barrels are furthest off the line between its neighbours while the rows beside it lie straight without it, and
+// how far; 0 for none. A tank that widens or narrows has no such row, nor have barrels that were rounded.
 func oddRow(rows [][2]float64) (at int, off float64) {
-	bend := func(i int) (off, rise float64) {
-		a, b, c := rows[i-1], rows[i], rows[i+1]
-		return b[1] - a[1] - (c[1]-a[1])*(b[0]-a[0])/(c[0]-a[0]), c[1] - a[1]
+	last := len(rows) - 1
+	bend := func(i, j, k int) float64 { // of row j off the line between the two others
+		a, b, c := rows[max(i, 0)], rows[j], rows[min(k, last)]
+		if i < 0 || k > last {
+			return 0
+		}
+		return math.Abs(b[1] - a[1] - (c[1]-a[1])*(b[0]-a[0])/(c[0]-a[0]))
+	}
+	var all []float64
+	for i := 1; i < last; i++ {
+		all = append(all, bend(i-1, i, i+1))
 	}
 	worst := oddLeast
-	for i := 2; i+2 < len(rows); i++ {
-		d, rise := bend(i)
-		below, _ := bend(i - 1)
-		above, _ := bend(i + 1)
-		if d*below < 0 && d*above < 0 && math.Abs(d) > oddPart*rise && math.Abs(d) > worst {
-			at, off, worst = i, d, math.Abs(d)
+	if slices.Sort(all); len(all) >= oddSample {
+		worst = max(worst, oddMore*all[len(all)/2])
+	}
+	for i := 1; i < last && last > 2; i++ {
+		if d := bend(i-1, i, i+1); d > worst && d > oddMore*max(bend(i-2, i-1, i+1), bend(i-1, i+1, i+2)) {
+			at, worst = i, d
 		}
 	}
-	return at, math.Abs(off)
+	return at, worst
 }
 
 // width is that of an upright tank which holds so many barrels at a level in inches, in feet.

@@ -23,8 +23,8 @@ var zeros [64 << 10]byte
 // ErrLink says that a link stands in a file's place.
 var ErrLink = fmt.Errorf("a link stands in its place, which is not followed: move the file itself there (%w)", syscall.ELOOP)
 
-// ErrNoFile says that something that is no file stands in its place.
-var ErrNoFile = errors.New("what stands in its place is no file: remove it")
+// ErrNoFile says that something that is no file stands in its place. It advises nothing: what stands there may be a whole store.
+var ErrNoFile = errors.New("what stands in its place is no file")
 
 // OpenFile opens a file as os.OpenFile does, but follows no link in its place: who may write in the file's folder could have
 // laid it, and lead whoever opens it to another file. Links on the way to that folder are followed. Nor does it wait at a pipe

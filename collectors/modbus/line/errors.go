@@ -3,6 +3,7 @@ package line
 import (
 	"errors"
 	"fmt"
+	"syscall"
 )
 
 // What can become of a request besides an answer and an Exception. They are found with errors.Is.
@@ -57,4 +58,15 @@ func saysSilent(code byte) bool { return code == 10 || code == 11 }
 func RefusesAddress(err error) bool {
 	e, ok := errors.AsType[*Exception](err)
 	return ok && (e.Code == 2 || e.Code == 3)
+}
+
+// Advice is what a person does about a request that found no one on a line; empty: the error says all there is.
+func Advice(err error, url string) string {
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nothing listens at that port, or a firewall answers for it: look at the port's number, and whether the device's server is switched on"
+	case errors.Is(err, ErrSilent):
+		return fmt.Sprintf("`gauger scan %s` finds the unit ids that answer", url)
+	}
+	return ""
 }

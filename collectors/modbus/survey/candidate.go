@@ -124,10 +124,14 @@ func (p snapshot) candidate(q Question, offset int, r interpretation) Candidate 
 			c = other
 		}
 	}
-	c.Fits = q.expects() && c.Expected() >= q.Low-q.Within && c.Expected() <= q.High+q.Within
+	slack := q.Within + sameLength*max(math.Abs(q.Low), math.Abs(q.High))
+	c.Fits = q.expects() && c.Expected() >= q.Low-slack && c.Expected() <= q.High+slack
 	c.YAML = c.yamlLine(q)
 	return c
 }
+
+// sameLength is how far one length is from itself, of it, in a float32 of another unit: at the edge it fits in every unit or in none.
+const sameLength = 1e-6
 
 // Expected is the value in the unit of what was expected.
 func (c Candidate) Expected() float64 { return c.Value * c.Measure.Size }

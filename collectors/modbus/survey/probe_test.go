@@ -28,6 +28,26 @@ func probeOne(t *testing.T, q Question, prepare func(*modbustest.Bank)) (found P
 	return found, err
 }
 
+// TestOneLengthFitsInEveryUnitOrInNone: 96.5 in is as far from 96 in as a gauge by hand may be, in millimetres as in metres.
+func TestOneLengthFitsInEveryUnitOrInNone(t *testing.T) {
+	q := Question{Low: 96, High: 96, Within: 0.5, Measures: []Measure{{"mm", 1 / 25.4}, {"cm", 1 / 2.54}, {"m", 1 / 0.0254}}}
+	found, err := probeOne(t, q, func(b *modbustest.Bank) { b.Set(modbustest.Holding, 100, 24511) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	units := map[string]bool{}
+	for _, c := range found.Candidates {
+		if c.Type == "uint16" && c.Order == "" && c.Offset == 0 && c.Expected() > 96.49 && c.Expected() < 96.51 {
+			if units[c.Measure.Name] = true; !c.Fits {
+				t.Errorf("%v %s does not fit", c.Value, c.Measure.Name)
+			}
+		}
+	}
+	if len(units) != 3 {
+		t.Errorf("seen in %v", units)
+	}
+}
+
 func TestProbeRanksWhatIsExpectedFirst(t *testing.T) {
 	tests := []struct {
 		name    string
