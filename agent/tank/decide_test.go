@@ -104,6 +104,30 @@ func TestPausesAreOneLoad(t *testing.T) {
 	}
 }
 
+// A truck whose driver stops again and again, each time for less than pause_merge, is one, also where he drew little between two
+// stops, or a wave sank in one of them.
+func TestLittleBetweenTwoPausesPartsNoTruck(t *testing.T) {
+	for name, c := range map[string][3]tanktest.Move{
+		"the pump's, before the last": {{Bbl: 89, Rate: 6.5}, {From: 560, Bbl: 2.7, Rate: 6}, {From: 430, Bbl: 25, Rate: 6.5}},
+		"the pump's, at first":        {{Bbl: 9.5, Rate: 5.5}, {From: 440, Bbl: 2.7, Rate: 6}, {From: 500, Bbl: 110, Rate: 6.5}},
+		"a wave":                      {{Bbl: 120, Rate: 6}, {From: 310, Bbl: 2.2, Rate: 1.6}, {From: 310, Bbl: 35, Rate: 6}},
+	} {
+		at := 4 * tanktest.Hour
+		for k := range c {
+			c[k].From += at
+			at = c[k].End()
+		}
+		w := tanktest.Well{Level0: 180, Moves: c[:]}
+		r := newRig(t, w)
+		r.run(0, 7*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Errorf("%s: %d loads", name, len(r.loads))
+			continue
+		}
+		r.matches(0.1, 30, labelOf(w, c[0], c[2]))
+	}
+}
+
 func TestBackToBackTrucksAreTwo(t *testing.T) {
 	a := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 170, Rate: 6}
 	b := tanktest.Move{From: a.End() + 25*60, Bbl: 175, Rate: 7}

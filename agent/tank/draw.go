@@ -82,6 +82,16 @@ func (t *Tank) barrels(from, to float64) float64 {
 	return a - b
 }
 
+// lastOfBarrels is the index of the last of some draws that is more than the noise makes, or of the last one where none is.
+func (t *Tank) lastOfBarrels(ds []draw) int {
+	for k := len(ds) - 1; k >= 0; k-- {
+		if t.volume(ds[k]) >= partBbl {
+			return k
+		}
+	}
+	return len(ds) - 1
+}
+
 // rest are the samples behind a draw, without what an equaliser moves.
 func (d draw) rest(l *levels) []sample {
 	if d.behind != nil {
