@@ -157,7 +157,7 @@ func (u *update) parted(i int, ts *tankState, d *draw) bool {
 		}
 		u.addEvent(ts, i, eventrules.Transfer, moved.start, moved.end, fmt.Sprintf("%.1f bbl moved to tank %s, %.2f to %.2f in, %s a load", went, o.ID, moved.opening.level, moved.closing.level, said))
 		u.eventVolume(went, o.ID)
-		load.parts, load.pause, load.early = 1, 0, 0
+		load.parts, load.pause, load.stood, load.early = 1, 0, 0, 0
 		load.doubts = append(load.doubts, fmt.Sprintf("tank %s rose by %.1f bbl %s it: they moved there and are not in it", o.ID, rose, said))
 		*d = load
 		return true

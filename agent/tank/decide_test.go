@@ -172,12 +172,15 @@ func TestAFloatThatStandsAfterALoad(t *testing.T) {
 // come, and where the volume is more than most hold.
 func TestOneTruckOrTwo(t *testing.T) {
 	for _, c := range []struct {
-		first, pause, second float64
-		says                 string
-	}{{100, 480, 90, "stopped for 8 min after 100 bbl: one truck or two"}, {100, 120, 90, ""}, {20, 480, 160, ""}, {235, 0, 0, "one truck or two"}, {190, 0, 0, ""}} {
-		w := tanktest.Well{Level0: 200, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: c.first, Rate: 6}}}
+		first, pause, second, rate float64
+		says                       string
+	}{
+		{100, 480, 90, 6, "stopped for 8 min after 100 bbl: one truck or two"}, {100, 120, 90, 6, ""}, {20, 480, 160, 6, ""},
+		{235, 0, 0, 6, "one truck or two"}, {190, 0, 0, 6, ""}, {27, 690, 27, 2.5, "stopped for 12 min after 27 bbl: one truck or two"},
+	} {
+		w := tanktest.Well{Level0: 200, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: c.first, Rate: c.rate}}}
 		if c.second > 0 {
-			w.Moves = append(w.Moves, tanktest.Move{From: w.Moves[0].End() + c.pause, Bbl: c.second, Rate: 6})
+			w.Moves = append(w.Moves, tanktest.Move{From: w.Moves[0].End() + c.pause, Bbl: c.second, Rate: c.rate})
 		}
 		r := newRig(t, w)
 		r.run(0, 7*tanktest.Hour)

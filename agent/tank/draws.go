@@ -288,7 +288,7 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 	if math.Min(va, vb) >= t.Loads.MinLoad && pause >= pauseSure && pause > a.pause {
 		a.pause, a.pausedBbl = pause, va
 	}
-	a.parts += b.parts
+	a.parts, a.stood = a.parts+b.parts, a.stood+math.Max(0, pause)
 	a.gap, a.samples = math.Max(a.gap, b.gap), a.samples+b.samples
 	a.slosh, a.endLine = b.slosh, b.endLine
 	a.inflowAfter = b.inflowAfter
