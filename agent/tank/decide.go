@@ -157,7 +157,7 @@ func (u *update) parted(i int, ts *tankState, d *draw) bool {
 		}
 		u.addEvent(ts, i, eventrules.Transfer, moved.start, moved.end, fmt.Sprintf("%.1f bbl moved to tank %s, %.2f to %.2f in, %s a load", went, o.ID, moved.opening.level, moved.closing.level, said))
 		u.eventVolume(went, o.ID)
-		load.parts, load.pause, load.early = 1, 0, 0
+		load.parts, load.pause, load.stood, load.early = 1, 0, 0, 0
 		load.doubts = append(load.doubts, fmt.Sprintf("tank %s rose by %.1f bbl %s it: they moved there and are not in it", o.ID, rose, said))
 		*d = load
 		return true
@@ -249,7 +249,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl left %s before the rest: a bleed, an opened hatch, or its start", d.early, spanText(d.earlyBy)))
 	}
 	if bbl, pause := begunBefore(ts, &u.site.tanks[i], d); d.hatch == 0 && bbl > wrongBbl(removed) {
-		d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl left %s before it, about as fast, and are not counted: its start, a bleed, or a hatch", bbl, spanText(pause)))
+		d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl left %s before it, perhaps as fast, and are not counted: its start, a bleed, or a hatch", bbl, spanText(pause)))
 	}
 	if foam := foamAtOpening(ts, &u.site.tanks[i], d); foam*u.site.tanks[i].Table.PerInch(d.opening.level) > wrongBbl(removed) {
 		d.opening.err = math.Hypot(d.opening.err, foam/2)
@@ -277,6 +277,9 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 // pause in seconds; 0 where there was none.
 func begunBefore(ts *tankState, t *Tank, d draw) (bbl, pause float64) {
 	s, pause := ts.smallDraws, d.start-ts.lastDrawEnd
+	if pause > t.Loads.PauseMerge.Seconds()+fellEvery {
+		return hiddenBefore(ts, t, d)
+	}
 	times := s.lastBbl / math.Max(ts.lastDrawEnd-ts.lastDrawStart, 1) * 60 / t.pumpRate(d)
 	high, ok := ts.levels.about(ts.lastDrawStart - nodeEvery)
 	stepped := leaps(ts, t, draw{start: ts.lastDrawStart, end: ts.lastDrawEnd})*t.Table.PerInch(high) > s.lastBbl/2 // the sensor
@@ -284,4 +287,21 @@ func begunBefore(ts *tankState, t *Tank, d draw) (bbl, pause float64) {
 		return 0, 0
 	}
 	return s.lastBbl, pause
+}
+
+// hiddenBefore is the same of a draw that the noise hides, or how fast it was: the middle readings lay higher before it. What stands
+// further out of the noise was no draw, or it would have been found.
+func hiddenBefore(ts *tankState, t *Tank, d draw) (bbl, pause float64) {
+	since := d.start - t.Loads.PauseMerge.Seconds() - fellEvery
+	at, high := d.start, d.opening.level
+	for from, v := range ts.levels.middles(since, d.start) {
+		if v >= high {
+			at, high = from+fellEvery, v
+		}
+	}
+	times := (high - d.opening.level) / neighbourScatter(between(ts.levels.recent, since, d.start))
+	if t.Group != "" || !(times >= restSigmas && times <= 2*restSigmas) {
+		return 0, 0
+	}
+	return t.barrels(high, d.opening.level), d.start - at
 }

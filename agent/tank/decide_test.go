@@ -104,6 +104,30 @@ func TestPausesAreOneLoad(t *testing.T) {
 	}
 }
 
+// A truck whose driver stops again and again, each time for less than pause_merge, is one, also where he drew little between two
+// stops, or a wave sank in one of them.
+func TestLittleBetweenTwoPausesPartsNoTruck(t *testing.T) {
+	for name, c := range map[string][3]tanktest.Move{
+		"the pump's, before the last": {{Bbl: 89, Rate: 6.5}, {From: 560, Bbl: 2.7, Rate: 6}, {From: 430, Bbl: 25, Rate: 6.5}},
+		"the pump's, at first":        {{Bbl: 9.5, Rate: 5.5}, {From: 440, Bbl: 2.7, Rate: 6}, {From: 500, Bbl: 110, Rate: 6.5}},
+		"a wave":                      {{Bbl: 120, Rate: 6}, {From: 310, Bbl: 2.2, Rate: 1.6}, {From: 310, Bbl: 35, Rate: 6}},
+	} {
+		at := 4 * tanktest.Hour
+		for k := range c {
+			c[k].From += at
+			at = c[k].End()
+		}
+		w := tanktest.Well{Level0: 180, Moves: c[:]}
+		r := newRig(t, w)
+		r.run(0, 7*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Errorf("%s: %d loads", name, len(r.loads))
+			continue
+		}
+		r.matches(0.1, 30, labelOf(w, c[0], c[2]))
+	}
+}
+
 func TestBackToBackTrucksAreTwo(t *testing.T) {
 	a := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 170, Rate: 6}
 	b := tanktest.Move{From: a.End() + 25*60, Bbl: 175, Rate: 7}
@@ -148,12 +172,15 @@ func TestAFloatThatStandsAfterALoad(t *testing.T) {
 // come, and where the volume is more than most hold.
 func TestOneTruckOrTwo(t *testing.T) {
 	for _, c := range []struct {
-		first, pause, second float64
-		says                 string
-	}{{100, 480, 90, "stopped for 8 min after 100 bbl: one truck or two"}, {100, 120, 90, ""}, {20, 480, 160, ""}, {235, 0, 0, "one truck or two"}, {190, 0, 0, ""}} {
-		w := tanktest.Well{Level0: 200, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: c.first, Rate: 6}}}
+		first, pause, second, rate float64
+		says                       string
+	}{
+		{100, 480, 90, 6, "stopped for 8 min after 100 bbl: one truck or two"}, {100, 120, 90, 6, ""}, {20, 480, 160, 6, ""},
+		{235, 0, 0, 6, "one truck or two"}, {190, 0, 0, 6, ""}, {27, 690, 27, 2.5, "stopped for 12 min after 27 bbl: one truck or two"},
+	} {
+		w := tanktest.Well{Level0: 200, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: c.first, Rate: c.rate}}}
 		if c.second > 0 {
-			w.Moves = append(w.Moves, tanktest.Move{From: w.Moves[0].End() + c.pause, Bbl: c.second, Rate: 6})
+			w.Moves = append(w.Moves, tanktest.Move{From: w.Moves[0].End() + c.pause, Bbl: c.second, Rate: c.rate})
 		}
 		r := newRig(t, w)
 		r.run(0, 7*tanktest.Hour)

@@ -222,6 +222,7 @@ func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
 	bleed := tanktest.Move{From: aLoad.From - 360, Bbl: 4, Rate: 2}
 	flush := tanktest.Move{From: aLoad.From - 470, Bbl: 5, Rate: aLoad.Rate} // of the hose, by the truck's own pump
 	back := tanktest.Move{From: aLoad.End() + 600, Bbl: -0.4 * aLoad.Bbl, Rate: 8}
+	waves := func(s float64) float64 { return 10 * tanktest.Radar(1, s, 0) }
 	for says, c := range map[string]struct {
 		moves []tanktest.Move
 		off   func(s float64) float64
@@ -236,6 +237,7 @@ func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
 		"bbl left 4 min before the rest":      {[]tanktest.Move{bleed, aLoad}, nil},
 		"bbl left 7 min before the rest":      {[]tanktest.Move{flush, aLoad}, nil},
 		"are not counted: its start":          {[]tanktest.Move{{From: aLoad.From - 630, Bbl: 6, Rate: 3.8}, aLoad}, nil},
+		"7 min before it, perhaps as fast":    {[]tanktest.Move{{From: aLoad.From - 600, Bbl: 3, Rate: 1.3}, aLoad}, waves},
 		"in came back":                        {[]tanktest.Move{aLoad, back}, nil},
 		"foam, or oil that came in": {[]tanktest.Move{aLoad}, func(s float64) float64 {
 			since := s - aLoad.End()

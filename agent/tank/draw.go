@@ -22,6 +22,7 @@ type draw struct {
 	oilTo            float64  // the end of its last part of some barrels, before what the noise or a driver's last drops added
 	parts            int
 	pause, pausedBbl float64    // s of a pause in which another truck may have come, and bbl before it; 0: none
+	stood            float64    // s of its pauses, in which the pump drew nothing
 	early            float64    // bbl of a first part that is small and came minutes before the rest
 	earlyBy          float64    // s by which it came
 	hatch            float64    // in by which an opened hatch let the pressure fall minutes before it
@@ -82,6 +83,16 @@ func (t *Tank) barrels(from, to float64) float64 {
 	return a - b
 }
 
+// lastOfBarrels is the index of the last of some draws that is more than the noise makes, or of the last one where none is.
+func (t *Tank) lastOfBarrels(ds []draw) int {
+	for k := len(ds) - 1; k >= 0; k-- {
+		if t.volume(ds[k]) >= partBbl {
+			return k
+		}
+	}
+	return len(ds) - 1
+}
+
 // rest are the samples behind a draw, without what an equaliser moves.
 func (d draw) rest(l *levels) []sample {
 	if d.behind != nil {
@@ -98,10 +109,10 @@ func (d draw) slope() float64 {
 // wrongBbl is by how many barrels a ticket of so many is wrong: more than the greater of one and a hundredth.
 func wrongBbl(bbl float64) float64 { return math.Max(1, 0.01*bbl) }
 
-// pumpRate is the rate of a draw in barrels per minute, inflow included.
+// pumpRate is the rate of a draw in barrels per minute while the pump drew, inflow included.
 func (t *Tank) pumpRate(d draw) float64 {
 	s := math.Max(d.end-d.start, 1)
-	return (t.volume(d) + d.inflowAfter*t.Table.PerInch(d.opening.level)*s) / s * 60
+	return (t.volume(d) + d.inflowAfter*t.Table.PerInch(d.opening.level)*s) / math.Max(s-d.stood, 1) * 60
 }
 
 // removedBbl is the volume of a draw in barrels, with what flowed in meanwhile.

@@ -114,6 +114,9 @@ func (ts *tankState) drawsAmong(t *Tank, finder fallFinder, b []sample, all boun
 			out[n-1], waits = d, false
 			continue
 		}
+		if k := t.lastOfBarrels(out); k+1 < n && t.volume(d) >= partBbl && ts.oneTruck(t, out[k], d) {
+			out, n = out[:k+1], k+1 // what the noise or a wave made in a truck's pause does not part it
+		}
 		waits = n > 0 && ts.oneTruck(t, out[n-1], d)
 		if waits {
 			out[n-1] = ts.joinedDraw(t, out[n-1], d)
@@ -203,7 +206,7 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	switch {
 	case vb < t.Loads.MinLoad && a.foamTo > a.end:
 		pause = b.start - a.foamTo
-	case vb >= partBbl:
+	case vb >= partBbl && (most == 0 || va+vb > most): // less than that fits one truck, whose driver drew a little in between
 		pause = b.start - a.oilTo
 	}
 	if pause > longest && (pause > pauseLate*longest || most == 0 || va+vb > most || math.Min(va, vb) < partBbl) {
@@ -234,9 +237,9 @@ func (ts *tankState) stepsBeside(t *Tank, a, b draw) bool {
 	return steps(b) || t.Sensor != "hydrostatic" && steps(a) // which feels a hatch
 }
 
-// joinedDraw is one draw of two. A small part moves its end, but is no pump's work that makes a pause the shorter. What had only
-// risen since the end, or falls minutes after it and slower than the pump, is foam that collapses, and no part: the level that it
-// leaves is the closing.
+// joinedDraw is one draw of two. A small part moves its end, but is no pump's work that makes a pause the shorter between more than a
+// truck holds. What had only risen since the end, or falls minutes after it and slower than the pump, is foam that collapses, and no
+// part: the level that it leaves is the closing.
 func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 	va, vb, pause := t.volume(a), t.volume(b), b.start-a.end
 	ratio := t.pumpRate(a) / t.pumpRate(b)
@@ -285,7 +288,7 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 	if math.Min(va, vb) >= t.Loads.MinLoad && pause >= pauseSure && pause > a.pause {
 		a.pause, a.pausedBbl = pause, va
 	}
-	a.parts += b.parts
+	a.parts, a.stood = a.parts+b.parts, a.stood+math.Max(0, pause)
 	a.gap, a.samples = math.Max(a.gap, b.gap), a.samples+b.samples
 	a.slosh, a.endLine = b.slosh, b.endLine
 	a.inflowAfter = b.inflowAfter

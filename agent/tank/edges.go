@@ -190,6 +190,7 @@ func (ts *tankState) moveStart(t *Tank, d *draw, since, at float64) {
 	r := ts.resting(t, *d)
 	r.at, r.before, r.samples = at, true, b
 	d.opening = r.estimate(d.inflowBefore).orLine(line{d.start, d.opening.level, d.inflowBefore}, at, ts.noise.perSample())
+	d.stood = math.Max(0, d.stood-math.Max(0, at-d.start))
 	d.start = at
 }
 
@@ -199,6 +200,7 @@ func (ts *tankState) moveEnd(t *Tank, d *draw, at float64) {
 	r := ts.resting(t, *d)
 	r.at, r.samples = at, b
 	d.closing = r.estimate(d.inflowAfter).orLine(line{d.end, d.closing.level, d.inflowAfter}, at, ts.noise.perSample())
+	d.stood = math.Max(0, d.stood-math.Max(0, d.end-at))
 	d.end = at
 }
 

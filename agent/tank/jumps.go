@@ -153,7 +153,7 @@ func stepped(ts *tankState, d draw) float64 {
 			since-- // a value that stood still tells at once what left meanwhile
 		}
 		if !hole || since < k-stepFew {
-			flow = stepPump * float64(b[0].v-b[len(b)-1].v) / (d.end - d.start) * (z.t - b[since].t)
+			flow = stepPump * float64(b[0].v-b[len(b)-1].v) / (d.end - d.start - d.stood) * (z.t - b[since].t)
 		}
 		if math.Abs(off) <= math.Max(stepLeast, stepRough*math.Max(rough, ts.noise.sigma))+d.step+flow || float64(z.v-a.v)/off < 0.5 {
 			continue

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"gauger/agent/tank/stats"
 	"gauger/agent/tank/tanktest"
@@ -270,4 +271,14 @@ func TestAStepBesideALoadIsNoOil(t *testing.T) {
 		}
 		asksFor(t, r.loads[0], c.says)
 	}
+}
+
+// Readings a minute apart show the pump's own rate right behind a stop: no step.
+func TestAStopIsNoStepOfTheSensor(t *testing.T) {
+	a := tanktest.Move{From: 4*tanktest.Hour + 5, Bbl: 58, Rate: 6.6}
+	b := tanktest.Move{From: a.End() + 400, Bbl: 64, Rate: 6.6}
+	r := newRig(t, tanktest.Well{Level0: 120, Inflow: 200, Moves: []tanktest.Move{a, b}})
+	r.every, r.site.tanks[0].Every = 60, time.Minute
+	r.run(0, 7*tanktest.Hour)
+	asksFor(t, r.loads[0], "")
 }
