@@ -59,15 +59,15 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 	p := ts.pending
 	off := math.Abs(x - ts.last.v)
 	near := off <= ts.reach(t, now)
-	joins := p.count > 0 && math.Abs(x-p.last.v) <= t.maxRate(x)*(now-p.last.t)+ts.noiseFloor(t)
+	joins := p.count > 0 && math.Abs(x-p.last.v) <= t.maxRate(x)*(now-p.last.t)+ts.noiseFloor(t) && !(p.last.v < ts.last.v && ts.risesAlone(t, p.last, point{now, x}))
 	leapt := joins && math.Abs(p.first.v-ts.last.v) > ts.reach(t, p.first.t)
 	if leapt && p.distinct == 1 && x == p.last.v {
 		near = false // one value that could not be at first is no likelier for standing there
 	}
-	if near && !joins && off > t.maxRate(x)*singleReading+ts.noiseFloor(t) && ts.silent(now) {
+	if near && !joins && (off > t.maxRate(x)*singleReading+ts.noiseFloor(t) && ts.silent(now) || ts.risesAlone(t, ts.last, point{now, x})) {
 		near = false // after a silence a far value has to stay for longer than an echo does
 	}
-	if near && p.count > 0 && joins && ts.silent(p.first.t) {
+	if near && joins && (ts.silent(p.first.t) || off >= math.Abs(x-p.last.v) && ts.risesAlone(t, ts.last, p.first)) {
 		return ts.outlastsEcho(now, x)
 	}
 	if near && (!joins || p.slight && !ts.frozen(t, p.first.t) || off < math.Abs(x-p.last.v)) {
@@ -95,6 +95,13 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 		return firstAstray
 	}
 	return ts.pendingIsTrue(t)
+}
+
+// risesAlone says that a reading lies higher than one of minutes before by more than oil comes in the time: of readings so far apart one is
+// all that a false echo shows, from or to which the level would seem to move at once.
+func (ts *tankState) risesAlone(t *Tank, from, to point) bool {
+	dt := to.t - from.t
+	return dt > echoLong && t.barrels(to.v, from.v) > fillRate/60*dt+ts.noiseFloor(t)*t.Table.PerInch(to.v)
 }
 
 // raised says that what is pending lies above a value that stands since oil left, by more than flowed in meanwhile: a sensor that hung
