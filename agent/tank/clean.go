@@ -10,7 +10,9 @@ const (
 	endMargin   = 0.5   // in from the bottom and the top of the tank, where no level comes to at once
 	pumpStood   = 120.0 // s; the least that a value stands still while oil was leaving, to be stuck
 	hungLeast   = 300.0 // s for which a sensor that hung behind a load, or until one was under way, stood still at least
-	hungTimes   = 20.0  // times the usual stay of a value, the same until one was under way
+	hungTimes   = 20.0  // times the usual stay of a value, the same where nobody saw it fall on
+	hungLeaps   = 3.0   // times the usual stay of a value that stands until a load is under way, or since one was, where it then comes down
+	leapTimes   = 1.25  // so many times as far as the pump draws
 	heldTooLong = 60.0  // times the usual stay of a value, after which it is stuck
 	pumpUsual   = 10.0  // bbl/min that few pumps draw more of
 	heldNoise   = 0.02  // in; a quieter sensor, or one of coarse steps, may stand still for hours
@@ -114,8 +116,8 @@ func (ts *tankState) raised(t *Tank) bool {
 // hung says that the value stood as this sensor's never do, and that what is pending is what a truck leaves: it falls as under a pump that
 // began meanwhile, or lies lower by as much as one takes in this time.
 func (ts *tankState) hung(t *Tank) bool {
-	p, stood := ts.pending, ts.last.t-ts.heldSince
-	if ts.drawing || ts.interval.changes < 8 || stood < math.Max(hungLeast, hungTimes*math.Max(ts.interval.held, ts.interval.usual)) {
+	p, stood, stays := ts.pending, ts.last.t-ts.heldSince, math.Max(ts.interval.held, ts.interval.usual)
+	if ts.drawing || ts.interval.changes < 8 || stood < math.Max(hungLeast, hungLeaps*stays) {
 		return false
 	}
 	fell, long := p.first.v-p.last.v, p.last.t-p.first.t
@@ -124,7 +126,7 @@ func (ts *tankState) hung(t *Tank) bool {
 	pumped := fell >= ts.noise.leastFall() && fell >= t.Loads.MinRate/60/per*long && down > 0 && down*long <= fell*over
 	left := t.barrels(ts.last.v, p.first.v)
 	truck := left >= t.Loads.MinLoad && (t.Loads.TruckMax == 0 || left <= t.Loads.TruckMax) && left <= t.Loads.MaxRate/60*over
-	return pumped || truck && ts.noise.sigmaAtChange >= heldNoise && stood >= t.Loads.GapMin.Seconds()
+	return pumped || truck && ts.noise.sigmaAtChange >= heldNoise && stood >= hungTimes*stays && stood >= t.Loads.GapMin.Seconds()
 }
 
 // astraySince says that a sensor which had jumped up has come back lower than it was before by a load at least, and that no draw was

@@ -31,7 +31,7 @@ func TestAFloatThatHangsForMinutesWithinALoad(t *testing.T) {
 // began in between, at the value that stood. One that comes to another level and rests there was spanned anew.
 func TestASensorThatHangsUntilATruckLoads(t *testing.T) {
 	start := 4 * tanktest.Hour
-	for _, c := range []struct{ every, hangs, free float64 }{{60, start - 1380, start + 600}, {60, start - 1800, start + 590}, {30, start - 900, start + 480}, {60, start - 1800, start - 1200}} {
+	for _, c := range []struct{ every, hangs, free float64 }{{60, start - 1380, start + 600}, {60, start, start + 870}, {60, start - 1800, start + 590}, {30, start - 900, start + 480}, {60, start - 1800, start - 1200}} {
 		w := tanktest.Well{Level0: 150, Inflow: 30, Moves: []tanktest.Move{{From: start, Bbl: 169, Rate: 7}}}
 		r := newRig(t, w)
 		r.every = c.every

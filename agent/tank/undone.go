@@ -10,9 +10,7 @@ import (
 
 const (
 	undoneLong   = 6 * 3600.0 // s before a fall in which something may have lifted the level
-	hungLeaps    = 3.0        // times the usual stay of a value that stands until a load is under way, where it then comes down
-	leapTimes    = 1.25       // so many times as far as the pump draws
-	hungNever    = 8.0        // the same where it comes down as the pump draws, and so much
+	hungNever    = 8.0        // times the usual stay of a value, where it comes down as the pump draws, and so much
 	hungRise     = 0.3        // in flowed in meanwhile
 	undoneJunk   = 3 * 3600.0 // s before it in which a sensor that jumps may have begun to
 	quickTimes   = 2.0        // the same of a fall that is a load all the same, in doubt, where its readings show it on its way
