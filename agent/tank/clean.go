@@ -61,7 +61,8 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 	p := ts.pending
 	off := math.Abs(x - ts.last.v)
 	near := off <= ts.reach(t, now)
-	joins := p.count > 0 && math.Abs(x-p.last.v) <= t.maxRate(x)*(now-p.last.t)+ts.noiseFloor(t) && !(p.last.v < ts.last.v && ts.risesAlone(t, p.last, point{now, x}))
+	agree := func(p point) bool { return math.Abs(x-p.v) <= t.maxRate(x)*(now-p.t)+ts.noiseFloor(t) }
+	joins := p.count > 0 && agree(p.last) && !(p.last.v < ts.last.v && ts.risesAlone(t, p.last, point{now, x}))
 	leapt := joins && math.Abs(p.first.v-ts.last.v) > ts.reach(t, p.first.t)
 	if leapt && p.distinct == 1 && x == p.last.v {
 		near = false // one value that could not be at first is no likelier for standing there
@@ -83,11 +84,17 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 		return accepted
 	}
 	at := point{now, x}
-	if !joins {
+	if !joins && p.count >= stepFew-1 && p.strayed.t == 0 {
+		ts.pending.strayed = at // one echo among readings that agree
+		return refused
+	}
+	if s := p.strayed; !joins && s.t > 0 && agree(s) {
+		p = pending{count: 1, distinct: 1, first: s, last: s, slight: math.Abs(s.v-ts.last.v) < 2*ts.reach(t, s.t), before: p.shown()}
+	} else if !joins {
 		ts.pending = pending{count: 1, distinct: 1, first: at, last: at, slight: off < 2*ts.reach(t, now), before: p.shown()}
 		return refused
 	}
-	p.count++
+	p.count, p.strayed = p.count+1, point{}
 	if x != p.last.v {
 		p.distinct++
 	}

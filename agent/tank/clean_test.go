@@ -239,3 +239,29 @@ func TestAFillThatIsPolledSeldomIsSeen(t *testing.T) {
 		t.Errorf("%d of 4 readings of the fill are kept", n)
 	}
 }
+
+// Behind a silence over the end of a load every third reading is an echo, as with a hatch open: the others agree, and the closing is theirs.
+// Some readings under the hatch that lie higher are no oil that came back.
+func TestEchoesAmongReadingsThatAgreeBehindASilence(t *testing.T) {
+	w := tanktest.Well{Level0: 180, Inflow: 290, Moves: []tanktest.Move{aLoad}}
+	r := newRig(t, w)
+	r.every = 30
+	end := aLoad.End()
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		switch k := math.Floor((s - end) / 30); {
+		case k < -30 || k > 16:
+		case k < 0:
+			return v, false
+		case k > 14:
+			v += 6
+		case math.Mod(k, 3) == 2:
+			v = 225
+		}
+		return v, true
+	}
+	r.run(0, end+3*tanktest.Hour)
+	r.matches(0.3, 60, labelOf(w, aLoad, aLoad))
+	if len(r.loads[0].Review) > 0 {
+		t.Errorf("it asks: %q", r.loads[0].Review)
+	}
+}
