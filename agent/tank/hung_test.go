@@ -223,3 +223,22 @@ func TestTheOpeningBehindAValueThatHung(t *testing.T) {
 		}
 	}
 }
+
+// A value that stands from minutes before the end of a load, and comes down by less than looks like a jump when the truck has gone: the load
+// ended where the pump came to that level, and not when the value did.
+func TestASensorThatHangsOverTheEndOfALoad(t *testing.T) {
+	load := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 120, Rate: 6}
+	w := tanktest.Well{Level0: 110, Inflow: 260, Moves: []tanktest.Move{load}}
+	r := newRig(t, w)
+	r.every = 30
+	hangs := load.End() - 150
+	r.sensor = func(i int, s, v float64) (float64, bool) {
+		if s > hangs && s < hangs+630 {
+			return tanktest.Radar(i, hangs, w.Level(hangs)), true
+		}
+		return v, true
+	}
+	r.run(0, 7*tanktest.Hour)
+	r.matches(0.15, 60, labelOf(w, load, load))
+	asksFor(t, r.loads[0], "stuck")
+}
