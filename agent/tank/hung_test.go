@@ -242,3 +242,13 @@ func TestASensorThatHangsOverTheEndOfALoad(t *testing.T) {
 	r.matches(0.15, 60, labelOf(w, load, load))
 	asksFor(t, r.loads[0], "stuck")
 }
+
+// A blind zone shows its end, but for a flicker of the last digit, which is as coarse as the noise of the level on the other side of the load.
+func TestABlindZoneThatFlickers(t *testing.T) {
+	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) {
+		if v = math.Round(10*math.Min(v+2*tanktest.Radar(i, s, 0), 160)) / 10; v == 160 && math.Mod(s, 310) == 0 {
+			v = 160.1
+		}
+		return v, true
+	}, 60).loads[0], "saturated at the opening")
+}

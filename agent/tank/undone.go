@@ -23,7 +23,7 @@ const (
 	pumpedBack   = 0.15       // share of its fall that the level may rise meanwhile
 	quietTimes   = 3.0        // times the scatter before a draw
 	quietNoise   = 1.0        // times the noise on the other side of a load, in which nine of ten readings of a live level cannot lie
-	quietSteps   = 1.5        // of the sensor, than which such a noise is more
+	quietSteps   = 0.75       // of the sensor, than which such a noise is more: a third of a step leaves nine of ten readings on one
 	pumpedLeap   = 0.35       // share of a fall between two readings, above which nobody saw it fall
 )
 
