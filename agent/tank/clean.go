@@ -10,7 +10,9 @@ const (
 	endMargin   = 0.5   // in from the bottom and the top of the tank, where no level comes to at once
 	pumpStood   = 120.0 // s; the least that a value stands still while oil was leaving, to be stuck
 	hungLeast   = 300.0 // s for which a sensor that hung behind a load, or until one was under way, stood still at least
-	hungTimes   = 20.0  // times the usual stay of a value, the same until one was under way
+	hungTimes   = 20.0  // times the usual stay of a value, the same where nobody saw it fall on
+	hungLeaps   = 3.0   // times the usual stay of a value that stands until a load is under way, or since one was, where it then comes down
+	leapTimes   = 1.25  // so many times as far as the pump draws
 	heldTooLong = 60.0  // times the usual stay of a value, after which it is stuck
 	pumpUsual   = 10.0  // bbl/min that few pumps draw more of
 	heldNoise   = 0.02  // in; a quieter sensor, or one of coarse steps, may stand still for hours
@@ -59,15 +61,16 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 	p := ts.pending
 	off := math.Abs(x - ts.last.v)
 	near := off <= ts.reach(t, now)
-	joins := p.count > 0 && math.Abs(x-p.last.v) <= t.maxRate(x)*(now-p.last.t)+ts.noiseFloor(t)
+	agree := func(p point) bool { return math.Abs(x-p.v) <= t.maxRate(x)*(now-p.t)+ts.noiseFloor(t) }
+	joins := p.count > 0 && agree(p.last) && !(p.last.v < ts.last.v && ts.risesAlone(t, p.last, point{now, x}))
 	leapt := joins && math.Abs(p.first.v-ts.last.v) > ts.reach(t, p.first.t)
 	if leapt && p.distinct == 1 && x == p.last.v {
 		near = false // one value that could not be at first is no likelier for standing there
 	}
-	if near && !joins && off > t.maxRate(x)*singleReading+ts.noiseFloor(t) && ts.silent(now) {
+	if near && !joins && (off > t.maxRate(x)*singleReading+ts.noiseFloor(t) && ts.silent(now) || ts.risesAlone(t, ts.last, point{now, x})) {
 		near = false // after a silence a far value has to stay for longer than an echo does
 	}
-	if near && p.count > 0 && joins && ts.silent(p.first.t) {
+	if near && joins && (ts.silent(p.first.t) || off >= math.Abs(x-p.last.v) && ts.risesAlone(t, ts.last, p.first)) {
 		return ts.outlastsEcho(now, x)
 	}
 	if near && (!joins || p.slight && !ts.frozen(t, p.first.t) || off < math.Abs(x-p.last.v)) {
@@ -81,11 +84,17 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 		return accepted
 	}
 	at := point{now, x}
-	if !joins {
+	if !joins && p.count >= stepFew-1 && p.strayed.t == 0 {
+		ts.pending.strayed = at // one echo among readings that agree
+		return refused
+	}
+	if s := p.strayed; !joins && s.t > 0 && agree(s) {
+		p = pending{count: 1, distinct: 1, first: s, last: s, slight: math.Abs(s.v-ts.last.v) < 2*ts.reach(t, s.t), before: p.shown()}
+	} else if !joins {
 		ts.pending = pending{count: 1, distinct: 1, first: at, last: at, slight: off < 2*ts.reach(t, now), before: p.shown()}
 		return refused
 	}
-	p.count++
+	p.count, p.strayed = p.count+1, point{}
 	if x != p.last.v {
 		p.distinct++
 	}
@@ -95,6 +104,13 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 		return firstAstray
 	}
 	return ts.pendingIsTrue(t)
+}
+
+// risesAlone says that a reading lies higher than one of minutes before by more than oil comes in the time: of readings so far apart one is
+// all that a false echo shows, from or to which the level would seem to move at once.
+func (ts *tankState) risesAlone(t *Tank, from, to point) bool {
+	dt := to.t - from.t
+	return dt > echoLong && t.barrels(to.v, from.v) > fillRate/60*dt+ts.noiseFloor(t)*t.Table.PerInch(to.v)
 }
 
 // raised says that what is pending lies above a value that stands since oil left, by more than flowed in meanwhile: a sensor that hung
@@ -107,8 +123,8 @@ func (ts *tankState) raised(t *Tank) bool {
 // hung says that the value stood as this sensor's never do, and that what is pending is what a truck leaves: it falls as under a pump that
 // began meanwhile, or lies lower by as much as one takes in this time.
 func (ts *tankState) hung(t *Tank) bool {
-	p, stood := ts.pending, ts.last.t-ts.heldSince
-	if ts.drawing || ts.interval.changes < 8 || stood < math.Max(hungLeast, hungTimes*math.Max(ts.interval.held, ts.interval.usual)) {
+	p, stood, stays := ts.pending, ts.last.t-ts.heldSince, math.Max(ts.interval.held, ts.interval.usual)
+	if ts.drawing || ts.interval.changes < 8 || stood < math.Max(hungLeast, hungLeaps*stays) {
 		return false
 	}
 	fell, long := p.first.v-p.last.v, p.last.t-p.first.t
@@ -117,7 +133,7 @@ func (ts *tankState) hung(t *Tank) bool {
 	pumped := fell >= ts.noise.leastFall() && fell >= t.Loads.MinRate/60/per*long && down > 0 && down*long <= fell*over
 	left := t.barrels(ts.last.v, p.first.v)
 	truck := left >= t.Loads.MinLoad && (t.Loads.TruckMax == 0 || left <= t.Loads.TruckMax) && left <= t.Loads.MaxRate/60*over
-	return pumped || truck && ts.noise.sigmaAtChange >= heldNoise && stood >= t.Loads.GapMin.Seconds()
+	return pumped || truck && ts.noise.sigmaAtChange >= heldNoise && stood >= hungTimes*stays && stood >= t.Loads.GapMin.Seconds()
 }
 
 // astraySince says that a sensor which had jumped up has come back lower than it was before by a load at least, and that no draw was

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"gauger/agent/tank/tanktest"
 )
@@ -194,5 +195,73 @@ func TestALoadThatGoesOnBelowTheBottomIsNotLost(t *testing.T) {
 		r.run(0, aLoad.End()+2*tanktest.Hour)
 		r.matches(0.3, 60, labelOf(w, aLoad, aLoad))
 		asksFor(t, r.loads[0], "outside the strapping table")
+	}
+}
+
+// One poll of a few minutes' that is a false echo is in the way of no load, wherever in it the echo comes and however high it is.
+func TestOnePollThatIsAnEchoLosesNoLoad(t *testing.T) {
+	for _, every := range []float64{120, 180, 300} {
+		for after := 0.0; after < every; after += 75 {
+			load := tanktest.Move{From: 6*tanktest.Hour + after, Bbl: 79, Rate: 5.4}
+			w := tanktest.Well{Level0: 80, Inflow: 30, Moves: []tanktest.Move{load}}
+			for at := load.From - 2*every; at < load.End()+2*every; at += every {
+				for _, off := range []float64{-45, -30, -15, 15, 30, 45, 60} {
+					r := newRig(t, w)
+					r.every = every
+					r.site.tanks[0].Every = time.Duration(every) * time.Second
+					r.sensor = func(_ int, s, v float64) (float64, bool) {
+						if s >= at && s < at+every {
+							v += off
+						}
+						return v, true
+					}
+					r.run(0, load.End()+2*tanktest.Hour)
+					want := labelOf(w, load, load)
+					if len(r.loads) != 1 {
+						t.Errorf("polled each %v s, %v s after a poll, an echo of %+v in %.0f s after its start: %d loads, verdicts %+v", every, after, off, at-load.From, len(r.loads), r.verdicts)
+					} else if l := r.loads[0]; math.Abs(l.GaugeBbl-(want.open-want.close)*tanktest.PerInch) > 2.5 && len(l.Review) == 0 {
+						t.Errorf("polled each %v s, %v s after a poll, an echo of %+v in %.0f s after its start: %.1f bbl, want %.1f", every, after, off, at-load.From, l.GaugeBbl, (want.open-want.close)*tanktest.PerInch)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Oil that another pump brings comes as fast, and each of its readings is one.
+func TestAFillThatIsPolledSeldomIsSeen(t *testing.T) {
+	out := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 150, Rate: 8}
+	r := newRig(t, tanktest.Well{Level0: 180, Moves: []tanktest.Move{out}}, tanktest.Well{Level0: 40, Moves: []tanktest.Move{{From: out.From, Bbl: -out.Bbl, Rate: out.Rate}}})
+	r.every = 300
+	r.run(0, 8*tanktest.Hour)
+	r.only("transfer")
+	if n := changesIn(between(r.st.tanks[1].levels.recent, out.From-60, out.End()+360)); n < 4 {
+		t.Errorf("%d of 4 readings of the fill are kept", n)
+	}
+}
+
+// Behind a silence over the end of a load every third reading is an echo, as with a hatch open: the others agree, and the closing is theirs.
+// Some readings under the hatch that lie higher are no oil that came back.
+func TestEchoesAmongReadingsThatAgreeBehindASilence(t *testing.T) {
+	w := tanktest.Well{Level0: 180, Inflow: 290, Moves: []tanktest.Move{aLoad}}
+	r := newRig(t, w)
+	r.every = 30
+	end := aLoad.End()
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		switch k := math.Floor((s - end) / 30); {
+		case k < -30 || k > 16:
+		case k < 0:
+			return v, false
+		case k > 14:
+			v += 6
+		case math.Mod(k, 3) == 2:
+			v = 225
+		}
+		return v, true
+	}
+	r.run(0, end+3*tanktest.Hour)
+	r.matches(0.3, 60, labelOf(w, aLoad, aLoad))
+	if len(r.loads[0].Review) > 0 {
+		t.Errorf("it asks: %q", r.loads[0].Review)
 	}
 }

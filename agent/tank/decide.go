@@ -239,7 +239,13 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	if into := u.wentTo(i, d); into != "" {
 		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose as it fell, before a truck loaded there or after: a transfer, and maybe no load", into))
 	}
-	if d.stuck.to > 0 {
+	if b := ts.levels.recent; d.stuck.to > 0 {
+		k := searchTime(b, d.stuck.from)
+		z := k
+		for z < len(b) && b[z].v == b[k].v {
+			z++ // what it showed while it hung is no rest
+		}
+		ts.levels.recent = append(append(make([]sample, 0, recentMost), b[:k]...), b[z:]...)
 		u.addEvent(ts, i, eventrules.Stuck, d.stuck.from, d.stuck.to, fmt.Sprintf("value stood still for %s during a load, then came down to %.2f in at once", spanText(d.stuck.to-d.stuck.from), d.closing.level))
 	}
 	if t := &u.site.tanks[i]; t.Sensor == "hydrostatic" {

@@ -118,12 +118,12 @@ func (ts *tankState) drawsAmong(t *Tank, finder fallFinder, b []sample, all boun
 			out, n = out[:k+1], k+1 // what the noise or a wave made in a truck's pause does not part it
 		}
 		waits = n > 0 && ts.oneTruck(t, out[n-1], d)
-		if waits {
-			out[n-1] = ts.joinedDraw(t, out[n-1], d)
+		if n > 0 && ts.stuckBetween(t, out[n-1], d) {
+			out[n-1] = joinedOverStuck(out[n-1], d)
 			continue
 		}
-		if n > 0 && ts.levels.stuckBetween(t, out[n-1], d) {
-			out[n-1] = joinedOverStuck(out[n-1], d)
+		if waits {
+			out[n-1] = ts.joinedDraw(t, out[n-1], d)
 			continue
 		}
 		out = append(out, d)
@@ -328,23 +328,17 @@ func (ts *tankState) lastDrawBefore(t *Tank, speed, before, now float64) float64
 	return last
 }
 
-// stuckBetween says that the value stood still from one draw until it came down at once, faster
-// than any pump, in dense readings: a float that hung while the truck went on.
-func (l *levels) stuckBetween(t *Tank, a, b draw) bool {
-	rest := between(l.recent, a.end, b.start)
-	most := t.Loads.TruckMax
+// stuckBetween says that the value stood still from one draw, as this sensor's do not, until it came down at once, faster than the pump had
+// drawn: it hung while the truck went on.
+func (ts *tankState) stuckBetween(t *Tank, a, b draw) bool {
+	rest, most, stood := between(ts.levels.recent, a.end, b.start), t.Loads.TruckMax, b.start-a.end
 	switch {
-	case b.samples > 0 || len(rest) < stepFew || b.start-a.end > t.Loads.Stuck.Seconds():
+	case b.samples > 0 || len(rest) < stepFew || stood > t.Loads.Stuck.Seconds() || stood < math.Max(hungLeast, hungLeaps*ts.interval.held):
 		return false
-	case t.volume(b) < 2*t.Loads.MaxRate*b.gap/60 || most > 0 && t.volume(a)+t.volume(b) > most:
+	case b.opening.level-b.closing.level < leapTimes*a.slope()*b.gap+b.step+restSigmas*ts.noise.perSample() || most > 0 && t.volume(a)+t.volume(b) > most:
 		return false
 	}
-	for _, s := range rest[1:] {
-		if s.v != rest[0].v {
-			return false
-		}
-	}
-	return true
+	return changesIn(rest) == 0
 }
 
 // joinedOverStuck is one draw of two between which the value stood still: it went on as it had fallen,

@@ -31,7 +31,7 @@ func TestAFloatThatHangsForMinutesWithinALoad(t *testing.T) {
 // began in between, at the value that stood. One that comes to another level and rests there was spanned anew.
 func TestASensorThatHangsUntilATruckLoads(t *testing.T) {
 	start := 4 * tanktest.Hour
-	for _, c := range []struct{ every, hangs, free float64 }{{60, start - 1380, start + 600}, {60, start - 1800, start + 590}, {30, start - 900, start + 480}, {60, start - 1800, start - 1200}} {
+	for _, c := range []struct{ every, hangs, free float64 }{{60, start - 1380, start + 600}, {60, start, start + 870}, {60, start - 1800, start + 590}, {30, start - 900, start + 480}, {60, start - 1800, start - 1200}} {
 		w := tanktest.Well{Level0: 150, Inflow: 30, Moves: []tanktest.Move{{From: start, Bbl: 169, Rate: 7}}}
 		r := newRig(t, w)
 		r.every = c.every
@@ -222,4 +222,33 @@ func TestTheOpeningBehindAValueThatHung(t *testing.T) {
 			t.Errorf("%+v: opens at %.2f in, want %.2f, %.1f bbl, review %q", c, l.Open, w.Level(start), l.GaugeBbl, l.Review)
 		}
 	}
+}
+
+// A value that stands from minutes before the end of a load, and comes down by less than looks like a jump when the truck has gone: the load
+// ended where the pump came to that level, and not when the value did.
+func TestASensorThatHangsOverTheEndOfALoad(t *testing.T) {
+	load := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 120, Rate: 6}
+	w := tanktest.Well{Level0: 110, Inflow: 260, Moves: []tanktest.Move{load}}
+	r := newRig(t, w)
+	r.every = 30
+	hangs := load.End() - 150
+	r.sensor = func(i int, s, v float64) (float64, bool) {
+		if s > hangs && s < hangs+630 {
+			return tanktest.Radar(i, hangs, w.Level(hangs)), true
+		}
+		return v, true
+	}
+	r.run(0, 7*tanktest.Hour)
+	r.matches(0.15, 60, labelOf(w, load, load))
+	asksFor(t, r.loads[0], "stuck")
+}
+
+// A blind zone shows its end, but for a flicker of the last digit, which is as coarse as the noise of the level on the other side of the load.
+func TestABlindZoneThatFlickers(t *testing.T) {
+	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) {
+		if v = math.Round(10*math.Min(v+2*tanktest.Radar(i, s, 0), 160)) / 10; v == 160 && math.Mod(s, 310) == 0 {
+			v = 160.1
+		}
+		return v, true
+	}, 60).loads[0], "saturated at the opening")
 }

@@ -144,6 +144,7 @@ type pending struct {
 	first    point
 	last     point
 	slight   bool      // the first was not far beyond what is possible, as in slosh
+	strayed  point     // the newest reading, where it does not agree; not stored
 	before   heldValue // what stood before them and was not believed either; not stored
 }
 
@@ -181,7 +182,7 @@ func (r *readings) silent(until float64) bool {
 // outlastsEcho believes a far value after a silence once it has outlived a false echo.
 func (r *readings) outlastsEcho(now, x float64) acceptance {
 	p := &r.pending
-	p.count, p.last = p.count+1, point{now, x}
+	p.count, p.last, p.strayed = p.count+1, point{now, x}, point{}
 	if now-p.first.t < echoLong {
 		return refused
 	}

@@ -340,7 +340,7 @@ func (ts *tankState) roseOnce(t *Tank, d draw, now float64) (inches, until float
 	rose := ts.levels.mostRisen(d.end+settleShort, until, ranLong) - d.usualInflow*ranLong
 	soon, _ := ts.levels.about(math.Min(until, d.end+backSoon))
 	high, ok := ts.levels.about(until)
-	if high = math.Max(high, soon); t.Group != "" || !ok || rose*per < wrongBbl(t.volume(d)) || t.Sensor == "hydrostatic" && rose < hatchUsual || high-d.closing.level < rose/2 {
+	if high = math.Max(high-d.usualInflow*(until-d.end), soon-d.usualInflow*math.Min(until-d.end, backSoon)); t.Group != "" || !ok || rose*per < wrongBbl(t.volume(d)) || t.Sensor == "hydrostatic" && rose < hatchUsual || high-d.closing.level < rose/2 {
 		return 0, until
 	}
 	before := ts.levels.mostRisen(math.Max(ts.decidedTo+2*backSoon, d.start-fineFor), d.start, ranLong) - d.usualInflow*ranLong

@@ -10,9 +10,7 @@ import (
 
 const (
 	undoneLong   = 6 * 3600.0 // s before a fall in which something may have lifted the level
-	hungLeaps    = 3.0        // times the usual stay of a value that stands until a load is under way, where it then comes down
-	leapTimes    = 1.25       // so many times as far as the pump draws
-	hungNever    = 8.0        // the same where it comes down as the pump draws, and so much
+	hungNever    = 8.0        // times the usual stay of a value, where it comes down as the pump draws, and so much
 	hungRise     = 0.3        // in flowed in meanwhile
 	undoneJunk   = 3 * 3600.0 // s before it in which a sensor that jumps may have begun to
 	quickTimes   = 2.0        // the same of a fall that is a load all the same, in doubt, where its readings show it on its way
@@ -25,7 +23,7 @@ const (
 	pumpedBack   = 0.15       // share of its fall that the level may rise meanwhile
 	quietTimes   = 3.0        // times the scatter before a draw
 	quietNoise   = 1.0        // times the noise on the other side of a load, in which nine of ten readings of a live level cannot lie
-	quietSteps   = 1.5        // of the sensor, than which such a noise is more
+	quietSteps   = 0.75       // of the sensor, than which such a noise is more: a third of a step leaves nine of ten readings on one
 	pumpedLeap   = 0.35       // share of a fall between two readings, above which nobody saw it fall
 )
 
