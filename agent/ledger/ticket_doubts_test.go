@@ -135,7 +135,7 @@ func TestATicketByHandInAGapIsHeldAgainstTheLoadThatNobodySawThere(t *testing.T)
 		Load: &tank.Load{Tank: "TK-1", Unseen: &tank.Span{From: noon, To: noon.Add(3 * time.Hour)}}}}
 	for at, want := range map[time.Duration]string{2 * time.Hour: "ticket A-1 has a load that nobody saw of TK-1", 3 * time.Hour: "", -time.Hour: ""} {
 		w := ManualTicket{Tank: "TK-1", Open: 180, Close: 80, Start: noon.Add(at), End: noon.Add(at + 30*time.Minute)}
-		doubts, err := b.begin(time.Now()).judgeManual(w, known)
+		doubts, err := b.begin(time.Now()).judgeManual(&w, known)
 		if said := strings.Join(doubts, "; "); err != nil || (said == "") != (want == "") || !strings.Contains(said, want) {
 			t.Errorf("%s after: %q, %v", at, said, err)
 		}

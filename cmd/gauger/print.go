@@ -181,6 +181,14 @@ func figureText(v *float64, places int) string {
 	return strconv.FormatFloat(*v, 'f', places, 64)
 }
 
+// levelText is a level in inches; one that the service has in another unit keeps what the barrels are reckoned of.
+func levelText(in *float64) string {
+	if in != nil && math.Abs(*in-hundredths(*in)) > 1e-6 {
+		return figureText(in, 4)
+	}
+	return figureText(in, 2)
+}
+
 // hundredths is a volume as it is printed with two places.
 func hundredths(v float64) float64 { return math.Round(v*100) / 100 }
 
