@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -360,6 +361,9 @@ func (l *Ledger) bookTicketOf(run tankbook.Run, id string, all []TicketRecord) B
 		b := &all[i]
 		if b.Tank != id || b.Load == nil || !sameLoadStart(b.Load.Start, run.Start) && !sameLoadStart(b.Load.Began, run.Start) {
 			continue // its clock may have been set since the run was booked
+		}
+		if own := *b.Inflow(); math.Abs(own-run.Inflow) < 0.01 { // what was rounded twice is the ticket's
+			inflow = own
 		}
 		t = l.ticketInBook(b, hundredths(b.Load.GaugeBbl), inflow)
 	}
