@@ -274,7 +274,7 @@ func TestATicketThatHasLeftIsReplacedOrVoided(t *testing.T) {
 		if n := b.notes("ticket-correction"); len(n) != 1 || !strings.Contains(n[0], number+" is wrong") || !strings.Contains(n[0], by) {
 			t.Errorf("events %q", n)
 		}
-		if _, _, err := b.Add(right, "ann"); err == nil || !strings.Contains(err.Error(), "void already") {
+		if _, _, err := b.Add(right, "ann"); err == nil || !strings.Contains(err.Error(), "void already") || !strings.Contains(err.Error(), "it is that one which can be replaced") {
 			t.Errorf("replaced twice: %v", err)
 		}
 		if err := b.Void(by, "ann", "no truck"); err == nil || !strings.Contains(err.Error(), "gauger outbox drop") {

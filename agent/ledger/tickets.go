@@ -148,7 +148,11 @@ func (l *Ledger) hasLeft(number string) (b TicketRecord, err error) {
 	case b.Number == "" || b.Rejected != "" || err == nil && (e.State == outbox.Waiting || e.State == outbox.Dead):
 		return b, l.whyNotHeld(number)
 	case b.Voided != "":
-		return b, fmt.Errorf("ticket %s is void already: %s", b.Number, b.Voided)
+		next := "`gauger tickets add` without --replaces writes another"
+		if b.ReplacedBy != "" {
+			next = "it is that one which can be replaced or voided now"
+		}
+		return b, fmt.Errorf("ticket %s is void already: %s; %s", b.Number, b.Voided, next)
 	case err == nil && e.State == outbox.Dropped:
 		return b, fmt.Errorf("ticket %s was dropped, and nothing of it is booked; `gauger tickets add` writes another", b.Number)
 	}

@@ -224,7 +224,7 @@ func addTruckTicket(b *TicketRecord, m TruckTicket) ([]TruckTicket, error) {
 		case strings.EqualFold(x.Hauler, m.Hauler):
 			return nil, fmt.Errorf("the truck's ticket %s is with %s already, with %g bbl; take it back with --remove first", m.Hauler, b.Number, x.Bbl)
 		case x.Basis != m.Basis:
-			return nil, fmt.Errorf("the truck's ticket %s with %s is in %s barrels, and %s ones cannot be added to them", x.Hauler, b.Number, x.Basis, m.Basis)
+			return nil, fmt.Errorf("the truck's ticket %s with %s is in %s barrels, and %s ones cannot be added to them; take it back with --remove first", x.Hauler, b.Number, x.Basis, m.Basis)
 		case x.Metered != m.Metered:
 			return nil, fmt.Errorf("a truck's meter and the tank's gauges do not have the same barrels: %s with %s and this one cannot be added; take one back with --remove", x.Hauler, b.Number)
 		}

@@ -271,11 +271,11 @@ func bookCSV(out io.Writer, zone *time.Location, rows []ledger.BookRow) error {
 			off = nil // nobody knows it
 		}
 		line = append(line, figureText(off, 2), figureText(r.Sees, 2), strconv.FormatBool(r.Measured),
-			strings.Join(numbers, " "), strings.Join(remarks, "; "))
+			spreadsheetText(strings.Join(numbers, " ")), spreadsheetText(strings.Join(remarks, "; ")))
 		for k, kind := range ledger.BookParts {
 			line = append(line, figureText(new(r.PartBbl(kind)), 2))
 			if k == 0 {
-				line = append(line, strings.Join(control.OtherLines(r), "; "))
+				line = append(line, spreadsheetText(strings.Join(control.OtherLines(r), "; ")))
 			}
 		}
 		lines = append(lines, append(line, figureText(&r.OpeningInRun, 2), figureText(&r.ClosingInRun, 2)))

@@ -238,7 +238,17 @@ func timeText(t time.Time, zone *time.Location) string {
 	if t.IsZero() {
 		return "-"
 	}
-	return t.In(zone).Format("2006-01-02 15:04")
+	return clockText(t.In(zone), "2006-01-02 15:04")
+}
+
+// clockText is a time as the site's clocks show it, with the zone's name where they show it twice: they are set back in that night.
+func clockText(t time.Time, layout string) string {
+	for _, beside := range []time.Time{t.Add(-time.Hour), t.Add(time.Hour)} {
+		if beside.Format(time.DateTime) == t.Format(time.DateTime) {
+			layout += " MST"
+		}
+	}
+	return t.Format(layout)
 }
 
 // oneLine is a text from outside without anything that could end a comment.

@@ -119,6 +119,10 @@ func printTickets(c *call, h site, rows []ticketRow, inBook map[string]float64) 
 	for i := range rows {
 		r := &rows[i]
 		g := r.figures(h)
+		start, end, ends := r.Start.Round(time.Minute).In(h.zone()), r.End.Round(time.Minute).In(h.zone()), "15:04" // to the minute that a number has
+		if start.YearDay() != end.YearDay() {
+			ends = "01-02 15:04"
+		}
 		open, closing, truck, diff := "", "", "", ""
 		if g.open != nil {
 			open, closing = gaugeText(*g.open), gaugeText(*g.closing)
@@ -129,10 +133,10 @@ func printTickets(c *call, h site, rows []ticketRow, inBook map[string]float64) 
 				diff = signedText(*r.Hauled.Difference, 1)
 			}
 		}
-		t.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name(), r.Tank, timeText(r.Start, h.zone()), r.End.In(h.zone()).Format("15:04"),
+		t.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name(), r.Tank, timeText(start, h.zone()), clockText(end, ends),
 			open, closing, figureText(g.bbl, 2), truck, diff, r.standing(), r.reviewText())
 	}
-	t.printf("\n")
+	t.printf("times of %s\n\n", h.zone())
 	printSums(t, h, rows)
 	printBeside(t, h, rows, inBook)
 	return t.Flush()
