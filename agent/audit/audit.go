@@ -30,7 +30,7 @@ import (
 // Bounds, in bytes.
 const (
 	maxFile = 512 << 10
-	maxText = 300 // of one text in a line
+	maxText = 600 // of one text in a line
 )
 
 // What became of an act.
@@ -49,6 +49,7 @@ type Entry struct {
 	From    string    `json:"from,omitempty"` // the address from which the status page was asked; the uid is -1 then
 	Verb    string    `json:"verb"`
 	Record  string    `json:"record,omitempty"`  // what it was done to
+	Figures string    `json:"figures,omitempty"` // that it books, and in the place of what
 	Result  string    `json:"result"`            // Done, Failed or Denied
 	Reason  string    `json:"reason,omitempty"`  // that the person gave
 	Why     string    `json:"why,omitempty"`     // it failed or was denied
@@ -80,8 +81,14 @@ func (t *Trail) older() string { return t.path + ".1" }
 
 // Add puts an entry on disk.
 func (t *Trail) Add(e Entry) error {
-	for _, text := range []*string{&e.Name, &e.From, &e.Verb, &e.Record, &e.Reason, &e.Why} {
-		*text = strings.ToValidUTF8((*text)[:min(len(*text), maxText)], "")
+	for _, text := range []*string{&e.Name, &e.From, &e.Verb, &e.Record, &e.Figures, &e.Reason, &e.Why} {
+		if len(*text) > maxText { // behind a whole word: what a refusal advises is not read wrong
+			short := (*text)[:maxText-len(" …")]
+			if word := strings.LastIndexByte(short, ' '); word > 0 {
+				short = short[:word]
+			}
+			*text = strings.ToValidUTF8(short, "") + " …"
+		}
 	}
 	line, err := json.Marshal(e)
 	t.mu.Lock()

@@ -156,3 +156,20 @@ func TestTheNewestAreKeptAtHand(t *testing.T) {
 		}
 	}
 }
+
+// What is too long ends behind a whole word and says that more was said.
+func TestALongTextIsCutBehindAWord(t *testing.T) {
+	trail := New(t.TempDir())
+	e := entry(1)
+	e.Why = strings.Repeat("cubits ", 200)
+	if err := trail.Add(e); err != nil {
+		t.Fatal(err)
+	}
+	all, err := trail.Read(time.Time{})
+	if err != nil || len(all.Entries) != 1 {
+		t.Fatal(all, err)
+	}
+	if got := all.Entries[0].Why; len(got) > maxText || !strings.HasSuffix(got, " cubits …") {
+		t.Errorf("%d bytes, %q", len(got), got)
+	}
+}

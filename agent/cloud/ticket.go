@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -140,6 +141,24 @@ func (w Wire) level(inches float64) json.Number {
 		inches *= 2.54
 	}
 	return decimal(inches, w.levelDecimals())
+}
+
+// LevelSent is the level (inches) that the service has of one: rounded as it is sent, in the service's unit. Where the service is sent
+// less than hundredths of an inch, a gauge is worth more than that, and is rounded to those.
+func (w Wire) LevelSent(inches float64) float64 {
+	sent, err := w.level(inches).Float64()
+	switch w.LevelUnit {
+	case "ft":
+		sent *= 12
+	case "m":
+		sent /= 0.0254
+	case "cm":
+		sent /= 2.54
+	}
+	if err != nil || math.Abs(sent-inches) > 0.01 {
+		return math.Round(100*inches) / 100
+	}
+	return sent
 }
 
 func (w Wire) temperature(degF float64) json.Number {

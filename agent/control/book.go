@@ -59,7 +59,7 @@ func BookNotes(rows []ledger.BookRow) (out []string) {
 	legend := false
 	for i := range rows {
 		r := &rows[i]
-		legend = legend || math.Abs(r.Other) >= 0.05 || len(r.OtherParts) > 0
+		legend = legend || r.Other != 0 || len(r.OtherParts) > 0
 		for k := range r.Tickets {
 			line := ticketInBookText(&r.Tickets[k])
 			add(r, line, line)
@@ -122,18 +122,18 @@ func likeInARow(rows []ledger.BookRow, key string) []*ledger.BookRow {
 func OtherLines(r *ledger.BookRow) (out []string) {
 	left := r.Other
 	for _, p := range r.OtherParts {
-		out = append(out, fmt.Sprintf("%.1f bbl: %s", p.Bbl+0, p.What))
+		out = append(out, fmt.Sprintf("%.2f bbl: %s", p.Bbl+0, p.What))
 		left -= p.Bbl
 	}
 	switch {
-	case math.Abs(left) < 0.05:
+	case math.Abs(left) < 0.005:
 		return out
 	case left < 0:
-		return append(out, fmt.Sprintf("%.1f bbl: came faster than the meter counts, or than a well makes it", left))
+		return append(out, fmt.Sprintf("%.2f bbl: came faster than the meter counts, or than a well makes it", left))
 	case r.Lact:
-		return append(out, fmt.Sprintf("%.1f bbl: left through the meter that sells this tank's oil (`sales: lact`), by the level with what flowed in meanwhile; the meter's own tickets count", left))
+		return append(out, fmt.Sprintf("%.2f bbl: left through the meter that sells this tank's oil (`sales: lact`), by the level with what flowed in meanwhile; the meter's own tickets count", left))
 	}
-	return append(out, fmt.Sprintf("%.1f bbl: left fast without being a run, such as a small draw or a drain", left))
+	return append(out, fmt.Sprintf("%.2f bbl: left fast without being a run, such as a small draw or a drain", left))
 }
 
 // StateInBook is the state of a run's ticket, where that is not the usual one.
@@ -150,12 +150,19 @@ func StateInBook(t *ledger.BookTicket) string {
 
 // ticketInBookText says what became of a run, or of a ticket that a person wrote.
 func ticketInBookText(t *ledger.BookTicket) string {
-	const other = "; it is in OTHER, not in RUNS, for the level fell"
+	other := "; it is in OTHER, not in RUNS, for the level fell"
 	name := cmp.Or(t.Number, "a run without a number yet")
 	if t.Written != "" {
-		return fmt.Sprintf("ticket %s of %.1f bbl was written by %s; it is in RUNS, and OTHER has as much less", name, t.Bbl, t.Written)
+		line := fmt.Sprintf("ticket %s of %.2f bbl was written by %s", name, t.Bbl, t.Written)
+		if t.InPlaceOf == "" {
+			return line + "; it is in RUNS, and OTHER has as much less"
+		}
+		return line + fmt.Sprintf(" on %s and is booked in the place of %s, with the %.2f that flowed in meanwhile", t.Since, t.InPlaceOf, t.Bbl-t.GaugeBbl)
 	}
-	line := fmt.Sprintf("run %s of %.1f bbl", name, t.Bbl)
+	line := fmt.Sprintf("run %s of %.2f bbl", name, t.Bbl)
+	if t.BookedWith != "" {
+		other = "; " + t.BookedWith + " is booked in its place"
+	}
 	switch t.State {
 	case "held":
 		return strings.TrimSuffix(line+" is held: its ticket has not left; "+t.Why, "; ")
@@ -164,7 +171,7 @@ func ticketInBookText(t *ledger.BookTicket) string {
 	case "dropped":
 		return line + " was dropped from the outbox" + other
 	case "voided":
-		return line + " is void, by " + t.Why + other
+		return strings.TrimSuffix(line+" is void, by "+t.Why, other) + other
 	case "unknown":
 		return line + " has no ticket in this store"
 	}
@@ -213,30 +220,32 @@ func lossWords(rows []*ledger.BookRow) (key, text string) {
 	return key, text
 }
 
-// cents are hundredths of a barrel, whole.
-func cents(bbl float64) float64 { return math.Round(100 * bbl) }
-
-// runsWords say how the runs of a period and its tickets go together.
+// runsWords say how the runs of a period and its tickets go together: sums of the hundredths that the rows have.
 func runsWords(rows []ledger.BookRow) []string {
-	n, gauge, runs, unknown := 0, 0.0, 0.0, 0.0
+	n, held, gauge, runs, unknown, heldBbl := 0, 0, 0.0, 0.0, 0.0, 0.0
 	for i := range rows {
 		for _, t := range rows[i].Tickets {
 			switch {
 			case t.RunsBbl == 0:
 			case t.State == "unknown":
-				unknown += cents(t.RunsBbl)
-			default: // as the lines are printed, so that who adds them up comes to the same
-				n, gauge, runs = n+1, gauge+cents(t.GaugeBbl), runs+cents(t.RunsBbl)
+				unknown += t.RunsBbl
+			default:
+				n, gauge, runs = n+1, gauge+t.GaugeBbl, runs+t.RunsBbl
+			}
+			if t.State == "held" {
+				held, heldBbl = held+1, heldBbl+t.RunsBbl
 			}
 		}
 	}
 	if n == 0 {
 		return nil
 	}
-	all := runs + unknown
-	text := fmt.Sprintf("RUNS %.2f bbl: %s of %.2f bbl by gauge, as `gauger tickets list` adds them up, and %.2f that flowed in meanwhile", all/100, ledger.Plural(n, "ticket"), gauge/100, (all-gauge-unknown)/100)
+	text := fmt.Sprintf("RUNS %.2f bbl: %s of %.2f bbl by gauge, as `gauger tickets list` adds them up, and %.2f that flowed in meanwhile", runs+unknown, ledger.Plural(n, "ticket"), gauge, runs-gauge)
 	if unknown > 0 {
-		text += fmt.Sprintf("; %.2f of runs without a ticket here", unknown/100)
+		text += fmt.Sprintf("; %.2f of runs without a ticket here", unknown)
+	}
+	if held > 0 {
+		text += fmt.Sprintf("; of it held, and not sent: %s, %.2f bbl", ledger.Plural(held, "ticket"), heldBbl)
 	}
 	return []string{text}
 }

@@ -44,13 +44,17 @@ func TestTheBookSaysASentenceOncePerTankAndStretch(t *testing.T) {
 func TestTheBookSaysWhereVoidOilIs(t *testing.T) {
 	row := bookDay("2026-10-12", "A", 330, 110, 180, 35, ledger.BookPart{Kind: "tickets", Bbl: 35, What: "the level fell"})
 	row.Tickets = []ledger.BookTicket{
-		{Number: "A-1", Bbl: 215, GaugeBbl: 212, State: "voided", Why: "ann: half of it", Replaced: "M-1"},
-		{Number: "M-1", Bbl: 180, GaugeBbl: 180, RunsBbl: 180, State: "delivered", Written: "ann"},
+		{Number: "A-1", Bbl: 215, GaugeBbl: 212, State: "voided", Why: "ann: half of it; M-1 is booked in its place", BookedWith: "M-1"},
+		{Number: "M-1", Bbl: 180, GaugeBbl: 177, RunsBbl: 180, State: "delivered", Written: "ann", Since: "2026-11-02", InPlaceOf: "A-1"},
+		{Number: "A-2", Bbl: 5, GaugeBbl: 5, State: "voided", Why: "ann: no truck"}, {Number: "M-2", Bbl: 1, GaugeBbl: 1, RunsBbl: 1, State: "held", Written: "ann"},
 	}
 	text := strings.Join(BookNotes([]ledger.BookRow{row}), "\n")
 	for _, want := range []string{
-		"OTHER is what else changed the stock", "run A-1 of 215.0 bbl is void, by ann: half of it; it is in OTHER, not in RUNS", "ticket M-1 of 180.0 bbl was written by ann; it is in RUNS",
-		"2026-10-12 A: OTHER 35.0 bbl: the level fell", "RUNS 180.00 bbl: 1 ticket of 180.00 bbl by gauge, as `gauger tickets list` adds them up, and 0.00 that flowed in meanwhile",
+		"OTHER is what else changed the stock", "run A-1 of 215.00 bbl is void, by ann: half of it; M-1 is booked in its place\n",
+		"ticket M-1 of 180.00 bbl was written by ann on 2026-11-02 and is booked in the place of A-1, with the 3.00 that flowed in meanwhile\n",
+		"run A-2 of 5.00 bbl is void, by ann: no truck; it is in OTHER, not in RUNS", "ticket M-2 of 1.00 bbl was written by ann; it is in RUNS",
+		"2026-10-12 A: OTHER 35.00 bbl: the level fell",
+		"RUNS 181.00 bbl: 2 tickets of 178.00 bbl by gauge, as `gauger tickets list` adds them up, and 3.00 that flowed in meanwhile; of it held, and not sent: 1 ticket, 1.00 bbl",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -88,7 +92,7 @@ func TestTheBookOfAPeriodHasTotals(t *testing.T) {
 func TestTheBookSaysThatAMeterTookIt(t *testing.T) {
 	r := bookDay("2026-10-01", "A", 330, 900, 0, 900)
 	r.Lact = true
-	if got := strings.Join(OtherLines(&r), ""); !strings.HasPrefix(got, "900.0 bbl: left through the meter that sells this tank's oil") || strings.Contains(got, "drain") {
+	if got := strings.Join(OtherLines(&r), ""); !strings.HasPrefix(got, "900.00 bbl: left through the meter that sells this tank's oil") || strings.Contains(got, "drain") {
 		t.Error(got)
 	}
 }

@@ -145,6 +145,7 @@ func (r *TicketRow) Report() TicketReport {
 	if len(r.Gauged) == 2 {
 		t.Open, t.Close = rounded(&r.Gauged[0]), rounded(&r.Gauged[1])
 	}
+	t.Inflow = rounded(r.InflowBbl)
 	if l := r.Load; l != nil {
 		t.Open, t.Close, t.Error, t.Confidence = rounded(&l.Open), rounded(&l.Close), rounded(&l.ErrorBbl), &l.Confidence
 		t.Review, t.Remarks = list(l.Review), list(l.Remarks)

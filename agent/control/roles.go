@@ -126,7 +126,7 @@ func (d *Server) Allow(ctx context.Context, verb string, needs Role, args json.R
 func (d *Server) denied(who Caller, verb string, args json.RawMessage, why error) {
 	if skipped, keep := d.denials.keeps(who.UID, time.Now()); keep {
 		e := who.entry(verb)
-		e.Record, e.Reason = aboutRequest(args, nil)
+		e.Record, e.Figures, e.Reason = aboutRequest(args, nil)
 		e.Result, e.Why, e.Skipped = audit.Denied, why.Error(), skipped
 		d.note(e)
 	}
@@ -152,7 +152,7 @@ func (who Caller) entry(verb string) audit.Entry {
 func (d *Server) audited(ctx context.Context, verb string, args json.RawMessage, result any, err error) {
 	e := CallerOf(ctx).entry(verb)
 	e.Result = audit.Done
-	e.Record, e.Reason = aboutRequest(args, result)
+	e.Record, e.Figures, e.Reason = aboutRequest(args, result)
 	if r, ok := result.(interface{ Refusal() string }); ok && err == nil && r.Refusal() != "" {
 		e.Result, e.Why = audit.Failed, r.Refusal()
 	}

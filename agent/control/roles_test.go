@@ -186,3 +186,16 @@ func TestWhoIsDeniedCannotFillTheDisk(t *testing.T) {
 		}
 	})
 }
+
+// An act that books barrels stands in the trail with them: which truck's ticket, which gauges, in the place of what.
+func TestTheTrailHasTheFiguresThatWereBooked(t *testing.T) {
+	for args, want := range map[string]string{
+		`{"number":"A-1","hauler":"77","bbl":174.7,"basis":"observed","metered":true}`: "truck's ticket 77 of 174.70 bbl observed, by its meter",
+		`{"number":"A-1","hauler":"77","remove":true}`:                                 "truck's ticket 77 taken back",
+		`{"Tank":"TK-1","Number":"M-1","Open":205.02,"Close":102.56,"Replaces":"A-1"}`: "in the place of A-1, 205.02 to 102.56 in",
+	} {
+		if _, got, _ := aboutRequest(json.RawMessage(args), nil); got != want {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+}

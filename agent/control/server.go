@@ -79,13 +79,16 @@ func (d *Server) Call(ctx context.Context, name string, args json.RawMessage) (a
 	return got, d.withNext(err)
 }
 
-// aboutRequest names what a request is about, by the names that the requests have for it, and why the person wants it. Nothing else
-// of a request is kept: it may hold a key.
-func aboutRequest(args json.RawMessage, result any) (record, why string) {
+// aboutRequest names what a request is about, by the names that the requests have for it, with the figures that it books, and why the
+// person wants it. Nothing else of a request is kept: it may hold a key.
+func aboutRequest(args json.RawMessage, result any) (record, figures, why string) {
 	var about struct {
 		Number, Tank, Slot, Stream, URL, Why, Anyway string
+		Hauler, Basis, Replaces                      string
 		Seq                                          uint64
 		Seqs                                         []uint64
+		Bbl, Open, Close                             float64
+		Metered, Remove                              bool
 	}
 	_ = json.Unmarshal(args, &about) // what cannot be read has no name
 	if q, ok := result.(QueuedRecord); ok {
@@ -108,10 +111,25 @@ func aboutRequest(args json.RawMessage, result any) (record, why string) {
 		}
 		record = cmp.Or(about.Tank, about.Slot, about.Stream, about.URL)
 	}
+	if about.Replaces != "" {
+		figures = ", in the place of " + about.Replaces
+	}
+	if about.Open > 0 {
+		figures += fmt.Sprintf(", %.2f to %.2f in", about.Open, about.Close)
+	}
+	switch {
+	case about.Hauler != "" && about.Remove:
+		figures = ", truck's ticket " + about.Hauler + " taken back"
+	case about.Hauler != "":
+		figures = strings.TrimRight(fmt.Sprintf(", truck's ticket %s of %.2f bbl %s", about.Hauler, about.Bbl, about.Basis), " ")
+		if about.Metered {
+			figures += ", by its meter"
+		}
+	}
 	if about.Anyway != "" {
 		about.Why = "anyway: " + about.Anyway
 	}
-	return record, about.Why
+	return record, strings.TrimPrefix(figures, ", "), about.Why
 }
 
 // Register adds a request; the commands bring what needs a device's own protocol.

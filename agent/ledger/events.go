@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gauger/agent/clock"
+	"gauger/agent/cloud"
 	"gauger/agent/eventrules"
 	"gauger/agent/tank"
 	"gauger/collectors"
@@ -34,7 +35,7 @@ func (tx *txn) queueEvent(e Event) {
 		tx.deferRecord(deferredRecord{Event: &e, Tank: e.tank, Clocks: e.clocks})
 		return
 	}
-	body, err := tx.l.site.encodeEvent(e)
+	body, err := e.encode(tx.l.site.Wire)
 	if err != nil {
 		tx.leaveOut("an event of "+e.Rule, err)
 		return
@@ -333,4 +334,11 @@ func (tx *txn) putVerdict(v tank.Verdict) {
 			tx.putState(name, nil)
 		}
 	}
+}
+
+// encode makes an event's wire JSON.
+func (e Event) encode(w cloud.Wire) ([]byte, error) {
+	return w.EncodeEvent(cloud.DiagnosticEvent{
+		Start: e.Start, End: e.End, ObjectID: e.Object, ObjectType: e.ObjectType, Rule: e.Rule, Note: e.Note,
+	})
 }

@@ -3,7 +3,9 @@ package ledger
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -124,14 +126,20 @@ type BookRow struct {
 
 // BookTicket is a run of the book by its ticket, or a ticket that a person wrote.
 type BookTicket struct {
-	Number   string  `json:"number"`    // empty until it is fixed
-	Bbl      float64 `json:"bbl"`       // by the level, with what flowed in meanwhile; of a person's by its gauges
-	GaugeBbl float64 `json:"gauge_bbl"` // by the gauges alone
-	RunsBbl  float64 `json:"runs_bbl"`  // what the day's runs have of it
-	State    string  `json:"state"`     // held, waiting, delivered, refused, dropped, rejected, left, voided; unknown: the store has no ticket of it
-	Why      string  `json:"why,omitempty"`
-	Written  string  `json:"written_by,omitempty"`
-	Replaced string  `json:"replaced_by,omitempty"`
+	Number     string  `json:"number"`    // empty until it is fixed
+	Bbl        float64 `json:"bbl"`       // by its gauges, with what flowed in meanwhile
+	GaugeBbl   float64 `json:"gauge_bbl"` // by the gauges alone
+	RunsBbl    float64 `json:"runs_bbl"`  // what the day's runs have of it
+	State      string  `json:"state"`     // held, waiting, delivered, refused, dropped, rejected, left, voided; unknown: the store has no ticket of it
+	Why        string  `json:"why,omitempty"`
+	Written    string  `json:"written_by,omitempty"`
+	Since      string  `json:"written_on,omitempty"`  // a date
+	InPlaceOf  string  `json:"in_place_of,omitempty"` // the ticket that gauger made of the same load
+	Replaced   string  `json:"replaced_by,omitempty"`
+	BookedWith string  `json:"booked_with,omitempty"` // the ticket of a person's that is booked for its load
+
+	fell float64 // by the level, of the load in whose place it is booked
+	day  string  // the production day of that load
 }
 
 // BookBegin says what is to come of a tank in the book.
@@ -169,7 +177,7 @@ func (l *Ledger) BookBegins(began time.Time) []BookBegin {
 	return all
 }
 
-// BookDays lists the closed days of a period by date, and within a date by the tanks' ids.
+// BookDays lists the days of a period that are closed, or over with levels that ended before by date, and within a date by the tanks' ids.
 func (l *Ledger) BookDays(p BookPeriod) (rows []BookRow, err error) {
 	l.see(func() { rows, err = l.bookDays(p) })
 	return rows, err
@@ -184,17 +192,34 @@ func (l *Ledger) bookDays(p BookPeriod) ([]BookRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := []BookRow{}
-	for _, name := range names {
-		date, id, _ := strings.Cut(name[len(closedDaysKey):], "/")
-		if date < p.From || p.To != "" && date > p.To || p.Tank != "" && id != p.Tank {
-			continue
+	days := map[string]tankbook.Day{}
+	for i, t := range l.site.Tanks {
+		for _, d := range l.state.tankBook.Unclosed(l.state.setups.detector, l.rules, l.state.tanks, i, time.Now()) {
+			days[closedDaysKey+l.site.productionDay(d.From)+"/"+t.ID] = d
 		}
-		r := BookRow{Date: date, Tickets: []BookTicket{}}
-		if err := l.LoadState(name, &r.Day); err != nil {
+	}
+	asked := func(name string) (date string, ok bool) {
+		date, id, _ := strings.Cut(name[len(closedDaysKey):], "/")
+		return date, date >= p.From && (p.To == "" || date <= p.To) && (p.Tank == "" || id == p.Tank)
+	}
+	for _, name := range names {
+		if _, ok := asked(name); !ok && !slices.ContainsFunc(tickets, func(b TicketRecord) bool { return b.ReplacedBy != "" && name == closedDaysKey+b.Day+"/"+b.Tank }) {
+			continue // nor does a ticket of another day stand for a load of this one
+		}
+		var d tankbook.Day
+		if err := l.LoadState(name, &d); err != nil {
 			return nil, err
 		}
-		l.bookTickets(&r, tickets)
+		days[name] = d
+	}
+	rows := []BookRow{}
+	for _, name := range slices.Sorted(maps.Keys(days)) {
+		date, ok := asked(name)
+		if !ok {
+			continue
+		}
+		r := BookRow{Date: date, Day: days[name], Tickets: []BookTicket{}}
+		l.bookTickets(&r, tickets, days)
 		rows = append(rows, r)
 	}
 	return rows, nil
@@ -213,77 +238,142 @@ func (r *BookRow) PartBbl(kind string) (bbl float64) {
 			bbl += p.Bbl
 		}
 	}
-	return thousandths(bbl)
+	return hundredths(bbl)
 }
 
 // bookTickets joins a closed day with its tickets. The level says what has left the tank, the run tickets what was run: a load of which
-// no ticket is booked is none of the day's runs, and a ticket that a person wrote is one. What lies between the two is named, so
-// that the balance closes as before.
-func (l *Ledger) bookTickets(r *BookRow, all []TicketRecord) {
+// no ticket is booked is none of the day's runs, and a ticket that a person wrote is one. A run is what lies between its gauges and what
+// flowed in meanwhile, whoever wrote its ticket. What lies between level and tickets is named, so that the balance closes as before.
+func (l *Ledger) bookTickets(r *BookRow, all []TicketRecord, days map[string]tankbook.Day) {
+	fell, runs, instead := 0.0, 0.0, map[string]string{} // instead: the tickets that are booked in the place of a load's own
+	other := func(bbl float64, what string) {
+		if bbl = hundredths(bbl); bbl != 0 {
+			r.Other += bbl
+			r.OtherParts = append(r.OtherParts, tankbook.Part{Kind: tankbook.PartTickets, Bbl: bbl, What: what})
+		}
+	}
 	for _, run := range r.RunList {
-		r.Tickets = append(r.Tickets, l.bookTicketOf(run, r.Tank, all))
+		t := l.bookTicketOf(run, r.Tank, all)
+		fell, runs, r.Tickets = fell+t.Bbl, runs+t.RunsBbl, append(r.Tickets, t)
 	}
 	for i := range all {
 		b := &all[i]
-		if b.Load != nil || b.Tank != r.Tank || b.Day != r.Date || b.Volumes == nil {
+		if b.Load != nil || b.Tank != r.Tank || b.Volumes == nil {
 			continue
 		}
-		if t := l.ticketInBook(b, b.Volumes.OpenBbl-b.Volumes.CloseBbl); t.RunsBbl != 0 {
-			t.Written = b.Person
-			r.Tickets = append(r.Tickets, t)
+		t := l.ticketInBook(b, hundredths(b.Volumes.OpenBbl-b.Volumes.CloseBbl), 0)
+		if t.RunsBbl == 0 {
+			continue
+		}
+		load := l.bookedLoad(b, all, days)
+		if t.Written, t.Since = b.Person, b.Queued.In(l.site.Zone).Format(time.DateOnly); load != nil {
+			t = t.inPlaceOf(load, b.share)
+			l.moveRun(r, &t, b, load)
+			instead[load.Number] = b.Number
+		}
+		if b.Day != r.Date {
+			continue
+		}
+		runs, r.Tickets = runs+t.RunsBbl, append(r.Tickets, t)
+		if load == nil {
+			other(-t.RunsBbl, "no load that gauger saw has "+t.Number+", written by hand and a run")
+			continue
+		}
+		fell += t.fell
+		other(t.fell-t.RunsBbl, "the level fell by that much more in the load of "+load.Number+" than "+t.Number+" has, which is booked in its place")
+	}
+	for i := range r.Tickets {
+		t := &r.Tickets[i]
+		if t.BookedWith = instead[t.Number]; t.Written == "" && t.RunsBbl == 0 && t.BookedWith == "" {
+			other(t.Bbl, "the level fell in the load of "+t.Number+", which nobody books as a run")
 		}
 	}
-	fell, runs := 0.0, 0.0
-	for _, t := range r.Tickets {
-		if runs += t.RunsBbl; t.Written == "" {
-			fell += t.Bbl
-		}
-	}
-	if off := thousandths(fell - runs); off != 0 {
-		r.Runs, r.Other = thousandths(r.Runs-off), thousandths(r.Other+off)
-		r.OtherParts = append(r.OtherParts, tankbook.Part{Kind: tankbook.PartTickets, Bbl: off, What: differenceWords(r.Tickets)})
-	}
+	r.Runs = hundredths(runs)
+	r.Foot()
 }
 
-func thousandths(v float64) float64 { return math.Round(v*1e3) / 1e3 }
+// bookedLoad is the run of the load that a person's ticket is of; nil where gauger saw none.
+func (l *Ledger) bookedLoad(b *TicketRecord, all []TicketRecord, days map[string]tankbook.Day) *BookTicket {
+	i := slices.IndexFunc(all, func(x TicketRecord) bool { return b.LoadOf != "" && x.Number == b.LoadOf })
+	if i < 0 {
+		return nil
+	}
+	of := &all[i]
+	for _, run := range days[closedDaysKey+of.Day+"/"+of.Tank].RunList {
+		if t := l.bookTicketOf(run, of.Tank, all); t.Number == of.Number {
+			t.day = of.Day
+			return &t
+		}
+	}
+	t := l.ticketInBook(of, hundredths(of.Load.GaugeBbl), *of.Inflow()) // its day is under way
+	t.day = of.Day
+	return &t
+}
 
-// differenceWords says of which loads and tickets the level and the runs differ.
-func differenceWords(all []BookTicket) string {
-	var fell, wrote []string
-	for _, t := range all {
+// inPlaceOf is a person's ticket with what flowed in over its share of a load that gauger saw, and what the level fell by in that.
+func (t BookTicket) inPlaceOf(load *BookTicket, share [2]float64) BookTicket {
+	part := func(bbl float64) float64 { return hundredths(hundredths(bbl*share[1]) - hundredths(bbl*share[0])) }
+	inflow := part(hundredths(load.Bbl - load.GaugeBbl))
+	t.InPlaceOf, t.fell = load.Number, part(load.Bbl)
+	t.Bbl, t.RunsBbl = hundredths(t.Bbl+inflow), hundredths(t.RunsBbl+inflow)
+	return t
+}
+
+// moveRun counts a load that is booked on another production day than that of its levels as a run across the gauge-offs between: in the
+// stocks there it has not left yet, or has left already.
+func (l *Ledger) moveRun(r *BookRow, t *BookTicket, b *TicketRecord, load *BookTicket) {
+	between := func(date string) float64 { // what the stock at the gauge-off that ends a date has more
 		switch {
-		case t.Written != "":
-			wrote = append(wrote, t.Number)
-		case t.RunsBbl == 0:
-			fell = append(fell, t.Number)
+		case load.day <= date && date < b.Day:
+			return t.fell
+		case b.Day <= date && date < load.day:
+			return -t.fell
 		}
+		return 0
 	}
-	switch {
-	case wrote == nil:
-		return "the level fell in the load of " + strings.Join(fell, ", ") + ", which nobody books as a run"
-	case fell == nil:
-		return "no load that gauger saw has " + strings.Join(wrote, ", ") + ", written by hand and a run"
+	day, err := time.Parse(time.DateOnly, r.Date)
+	if err != nil {
+		return
 	}
-	return "the level fell in the load of " + strings.Join(fell, ", ") + ", which nobody books as a run, less " + strings.Join(wrote, ", ") + ", written by hand"
+	opens, closes := between(day.AddDate(0, 0, -1).Format(time.DateOnly)), between(r.Date)
+	if opens == 0 && closes == 0 {
+		return
+	}
+	if r.Opening != nil {
+		r.Opening, r.OpeningInRun = new(*r.Opening+opens), r.OpeningInRun+opens
+	}
+	if r.Closing != nil {
+		r.Closing, r.ClosingInRun = new(*r.Closing+closes), r.ClosingInRun+closes
+	}
+	where := "count as in the tank"
+	if opens+closes < 0 {
+		where = "count as gone"
+	}
+	r.Remarks = append(slices.Clone(r.Remarks), fmt.Sprintf("since %s the load of %s, which the level has on %s, is booked with %s on %s: at the gauge-off between its %.2f bbl %s",
+		t.Since, load.Number, load.day, t.Number, b.Day, t.fell, where))
 }
 
-// bookTicketOf finds the ticket of a run of the book: the one of its tank that begins with it.
+// bookTicketOf finds the ticket of a run of the book: the one of its tank that begins with it. Its barrels are those that the ticket has.
 func (l *Ledger) bookTicketOf(run tankbook.Run, id string, all []TicketRecord) BookTicket {
-	t := BookTicket{Bbl: run.Bbl, GaugeBbl: run.GaugeBbl, RunsBbl: run.Bbl, State: "unknown"}
+	gauge, inflow := hundredths(run.GaugeBbl), hundredths(run.Inflow)
+	t := BookTicket{Bbl: hundredths(gauge + inflow), GaugeBbl: gauge, RunsBbl: hundredths(gauge + inflow), State: "unknown"}
 	for i := range all {
 		b := &all[i]
 		if b.Tank != id || b.Load == nil || !sameLoadStart(b.Load.Start, run.Start) && !sameLoadStart(b.Load.Began, run.Start) {
 			continue // its clock may have been set since the run was booked
 		}
-		t = l.ticketInBook(b, run.Bbl)
-		t.GaugeBbl = run.GaugeBbl
+		if own := *b.Inflow(); math.Abs(own-run.Inflow) < 0.01 { // what was rounded twice is the ticket's
+			inflow = own
+		}
+		t = l.ticketInBook(b, hundredths(b.Load.GaugeBbl), inflow)
 	}
 	return t
 }
 
 // ticketInBook is a ticket of so many barrels as the book shows it. Nothing of one that nobody will book is a run.
-func (l *Ledger) ticketInBook(b *TicketRecord, bbl float64) BookTicket {
-	t := BookTicket{Number: b.Number, Bbl: bbl, GaugeBbl: bbl, RunsBbl: bbl, State: "left", Replaced: b.ReplacedBy}
+func (l *Ledger) ticketInBook(b *TicketRecord, gauge, inflow float64) BookTicket {
+	bbl := hundredths(gauge + inflow)
+	t := BookTicket{Number: b.Number, Bbl: bbl, GaugeBbl: gauge, RunsBbl: bbl, State: "left", Replaced: b.ReplacedBy}
 	for _, f := range b.Found {
 		t.Why = "learned later: " + f.Note
 	}
@@ -306,24 +396,3 @@ func (l *Ledger) ticketInBook(b *TicketRecord, bbl float64) BookTicket {
 
 // sameLoadStart says that two starts are of one load.
 func sameLoadStart(a, b time.Time) bool { return a.Sub(b).Abs() <= sameStart }
-
-// linkReplaced says of each ticket which one is booked in its place, and of that which one it replaces. The version before has said it
-// in the words of the void alone.
-func linkReplaced(all []TicketRecord) {
-	at := map[string]int{}
-	for i := range all {
-		at[all[i].Number] = i
-	}
-	for i := range all {
-		b := &all[i]
-		if text, ok := strings.CutSuffix(b.Voided, bookedInstead); ok && b.ReplacedBy == "" {
-			by := text[strings.LastIndex(text, " ")+1:]
-			if _, known := at[by]; known && by != b.Number {
-				b.ReplacedBy = by
-			}
-		}
-		if k, known := at[b.ReplacedBy]; known && b.ReplacedBy != "" {
-			all[k].Replaces = b.Number
-		}
-	}
-}

@@ -58,10 +58,10 @@ func TestTheBookClosesItsDaysAndTellsOfALossOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 5 {
-		t.Fatalf("%d days are closed, want 5 gauge-offs: %+v", len(rows), rows)
+	if len(rows) != 6 {
+		t.Fatalf("%d days, want 5 that are closed and the one in which the readings end: %+v", len(rows), rows)
 	}
-	for _, r := range rows[1:] {
+	for _, r := range rows[1:5] {
 		off := *r.Opening + *r.Production - r.Runs + *r.Residual - *r.Closing
 		if math.Abs(off) > 0.01 || math.Abs(*r.Residual+1) > 0.5 || math.Abs(*r.Production-60) > 0.5 {
 			t.Errorf("%s: off by %.3f bbl, residual %.2f, production %.2f; want 0, -1 and 60", r.Date, off, *r.Residual, *r.Production)
@@ -89,7 +89,7 @@ func TestTheBookClosesItsDaysAndTellsOfALossOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) != 6 || all[0].Date != "2026-01-01" {
+	if len(all) != 7 || all[0].Date != "2026-01-01" {
 		t.Errorf("%d days are kept, the first of %s; want the day of January, and not the one of two years ago", len(all), all[0].Date)
 	}
 }
@@ -103,8 +103,8 @@ func TestAKillChangesNoFigureOfTheBook(t *testing.T) {
 	if err1 != nil || err2 != nil {
 		t.Fatal(err1, err2)
 	}
-	if len(want) != 4 || len(got) != len(want) {
-		t.Fatalf("%d days with kills, %d without, want 4", len(got), len(want))
+	if len(want) != 5 || len(got) != len(want) {
+		t.Fatalf("%d days with kills, %d without, want 5", len(got), len(want))
 	}
 	for i := range want {
 		if want[i].Residual == nil {
@@ -244,6 +244,94 @@ func TestARunIsWhatATicketIsBookedOf(t *testing.T) {
 		b.must(b.Void(by, "ann", "no truck"))
 		if got := b.theDay(); got.Runs != 0 || !near(got.Other, was.Runs) {
 			t.Errorf("after both are void: %+v", got)
+		}
+	})
+}
+
+// What flowed in over a load is known whoever writes its ticket: with the same gauges the run stays what it was, and is what a meter on the
+// truck has. A ticket that is rejected before it left leaves its load to the one that is written for the same time.
+func TestARunIsTheSameWhoeverWritesItsTicket(t *testing.T) {
+	filling := func(t *testing.T, hold time.Duration) (*bench, TicketRecord, BookRow) {
+		b := newBench(t, func(s *Site) { s.Hold = hold })
+		pass(6 * time.Hour)
+		rise := func(d time.Duration) float64 { return 2 * d.Hours() }
+		b.play(2*time.Hour, func(d time.Duration) float64 { return 150 + rise(d) })
+		b.play(30*time.Minute, func(d time.Duration) float64 { return 154 + rise(d) - 100*d.Minutes()/30 })
+		b.play(24*time.Hour, func(d time.Duration) float64 { return 55 + rise(d) })
+		all, err := b.Tickets()
+		b.must(err)
+		return b, all[0], b.theDay()
+	}
+	written := func(a TicketRecord, replaces string) ManualTicket {
+		return ManualTicket{Tank: "TK-1", Open: a.Load.Open, Close: a.Load.Close, Start: a.Start, End: a.End, Replaces: replaces, Why: "purchaser"}
+	}
+	check := func(b *bench, a TicketRecord, was BookRow, by string) {
+		r := b.theDay()
+		if a.Load.InflowBbl < 1 || r.Runs != was.Runs || r.Other != 0 || *r.Production != *was.Production || *r.Residual != *was.Residual {
+			t.Errorf("runs %.2f, other %.2f, produced %.2f, residual %.2f; were %.2f, 0, %.2f and %.2f", r.Runs, r.Other, *r.Production, *r.Residual, was.Runs, *was.Production, *was.Residual)
+		}
+		m, _, err := b.Match(MatchArgs{Number: by, Hauler: "T-1", Bbl: a.Load.RemovedBbl, Basis: AsObserved, Meter: true}, "ann")
+		if err != nil || *m.TruckTotals().Difference != 0 {
+			t.Errorf("beside the truck's meter: %+v, %v", m, err)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		b, a, was := filling(t, time.Hour)
+		b.deliver()
+		by, _, err := b.Add(written(a, a.Number), "ann")
+		b.must(err)
+		b.deliver()
+		by, _, err = b.Add(written(a, by), "ann")
+		b.must(err)
+		check(b, a, was, by)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		b, a, was := filling(t, 30*time.Hour)
+		b.must(b.Reject(b.only().Number, "ann", "wrong purchaser"))
+		by, _, err := b.Add(written(a, ""), "ann")
+		b.must(err)
+		check(b, a, was, by)
+	})
+}
+
+// A ticket may say that its load ended behind the gauge-off that the level has it before: it is a run of that day, and at the gauge-off its
+// oil counts as in the tank, as that of a run under way does.
+func TestATicketMovedOverAGaugeOffMovesTheRunAndTheStock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, a := sold(t)
+		was := b.theDay()
+		b.play(24*time.Hour, func(time.Duration) float64 { return 80 })
+		m := ManualTicket{Tank: "TK-1", Open: a.Load.Open, Close: a.Load.Close, Start: a.Start, End: was.To.Add(18 * time.Minute), Replaces: a.Number, Why: "it ended later", Anyway: "I was there"}
+		_, _, err := b.Add(m, "ann")
+		b.must(err)
+		b.deliver()
+		before := b.theDay()
+		after, err := b.BookDays(BookPeriod{From: "2000-01-02", To: "2000-01-02"})
+		b.must(err)
+		if before.Runs != 0 || before.Other != 0 || *before.Closing != hundredths(*was.Closing+was.Runs) || before.ClosingInRun != was.Runs || *before.Residual != *was.Residual || !strings.Contains(strings.Join(before.Remarks, ""), "count as in the tank") {
+			t.Errorf("the day of the level: %+v", before)
+		}
+		if len(after) != 1 || after[0].Runs != was.Runs || after[0].Other != 0 || *after[0].Opening != *before.Closing || math.Abs(*after[0].Residual+*after[0].Production) > 0.02 {
+			t.Errorf("the day of the ticket: %+v", after)
+		}
+	})
+}
+
+// A day whose readings end before its gauge-off is in the book with what is known of it, and closes when others come.
+func TestADayWhoseReadingsEndIsInTheBook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		pass(6 * time.Hour)
+		b.play(2*time.Hour, func(time.Duration) float64 { return 180 })
+		b.haul(15 * time.Hour)
+		pass(9 * time.Hour)
+		r := b.theDay()
+		if len(r.Tickets) != 1 || r.Runs == 0 || r.Opening == nil || r.Closing != nil || !strings.Contains(r.Remarks[0], "the newest reading is of 01-02 00:2") {
+			t.Errorf("before others come: %+v", r)
+		}
+		b.play(2*time.Hour, func(time.Duration) float64 { return 80 })
+		if again := b.theDay(); again.Runs != r.Runs || strings.Contains(strings.Join(again.Remarks, ""), "the newest reading") {
+			t.Errorf("closed: %+v", again)
 		}
 	})
 }

@@ -24,6 +24,8 @@ type ManualTicket struct {
 	SpecificGravity, BSW                               *float64
 	Anyway                                             string // why it is right though something speaks against it
 	Replaces, Why                                      string // the ticket that has left in whose place it is booked, and why
+
+	seen *tank.Load // the load of that ticket
 }
 
 // What speaks against a ticket that a person writes.
@@ -41,9 +43,17 @@ func insisted(doubts []string, reason string) (warning string, err error) {
 	}
 	warning = strings.Join(doubts, "; ")
 	if warning != "" && strings.TrimSpace(reason) == "" {
-		return "", fmt.Errorf("%s. Correct it, or if it is right all the same, say why with --anyway \"TEXT\", on the page in its field", warning)
+		return "", fmt.Errorf("%s Correct it, or if it is right all the same, say why with --anyway \"TEXT\", on the page in its field", sentence(warning))
 	}
 	return warning, nil
+}
+
+// sentence ends a text that has no end of its own.
+func sentence(text string) string {
+	if strings.HasSuffix(text, "?") {
+		return text
+	}
+	return text + "."
 }
 
 // tooMuch is what speaks against so many barrels by the table in such a time, as it would against a load that was seen.
@@ -125,6 +135,17 @@ func (w *ManualTicket) load(t *Tank) *tank.Load {
 		ClosingTop: w.TopTemperature, ClosingBottom: w.BottomTemperature, Gravity: w.SpecificGravity, BSW: w.BSW}
 	if t.OpeningClosing {
 		l.BottomTemperature, l.ClosingTop = w.TopTemperature, w.BottomTemperature
+	}
+	if w.seen == nil {
+		return l
+	}
+	l.OpenWater, l.CloseWater = w.seen.OpenWater, w.seen.CloseWater
+	same := func(a, b *float64) bool { return a != nil && b != nil && *a == *b }
+	if !t.OpeningClosing && same(w.TopTemperature, w.seen.TopTemperature) {
+		l.ClosingTop = w.seen.ClosingTop
+	}
+	if !t.OpeningClosing && same(w.BottomTemperature, w.seen.BottomTemperature) {
+		l.ClosingBottom = w.seen.ClosingBottom
 	}
 	return l
 }

@@ -135,7 +135,7 @@ func TestATicketByHandInAGapIsHeldAgainstTheLoadThatNobodySawThere(t *testing.T)
 		Load: &tank.Load{Tank: "TK-1", Unseen: &tank.Span{From: noon, To: noon.Add(3 * time.Hour)}}}}
 	for at, want := range map[time.Duration]string{2 * time.Hour: "ticket A-1 has a load that nobody saw of TK-1", 3 * time.Hour: "", -time.Hour: ""} {
 		w := ManualTicket{Tank: "TK-1", Open: 180, Close: 80, Start: noon.Add(at), End: noon.Add(at + 30*time.Minute)}
-		doubts, err := b.begin(time.Now()).judgeManual(w, known)
+		doubts, err := b.begin(time.Now()).judgeManual(&w, known)
 		if said := strings.Join(doubts, "; "); err != nil || (said == "") != (want == "") || !strings.Contains(said, want) {
 			t.Errorf("%s after: %q, %v", at, said, err)
 		}
@@ -274,7 +274,7 @@ func TestATicketThatHasLeftIsReplacedOrVoided(t *testing.T) {
 		if n := b.notes("ticket-correction"); len(n) != 1 || !strings.Contains(n[0], number+" is wrong") || !strings.Contains(n[0], by) {
 			t.Errorf("events %q", n)
 		}
-		if _, _, err := b.Add(right, "ann"); err == nil || !strings.Contains(err.Error(), "void already") {
+		if _, _, err := b.Add(right, "ann"); err == nil || !strings.Contains(err.Error(), "void already") || !strings.Contains(err.Error(), "it is that one which can be replaced") {
 			t.Errorf("replaced twice: %v", err)
 		}
 		if err := b.Void(by, "ann", "no truck"); err == nil || !strings.Contains(err.Error(), "gauger outbox drop") {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"gauger/agent/tank"
@@ -24,6 +26,8 @@ type TicketRecord struct {
 	Voided     string          `json:"voided,omitempty"`      // after it had left: by whom and why, and which ticket is booked in its place
 	ReplacedBy string          `json:"replaced_by,omitempty"` // the ticket that is booked in its place
 	Replaces   string          `json:"replaces,omitempty"`    // the ticket in whose place it is booked: known where tickets are listed
+	LoadOf     string          `json:"load_of,omitempty"`     // of one that a person wrote: gauger's own ticket of the same load
+	InflowBbl  *float64        `json:"inflow_bbl,omitempty"`  // and what flowed in over it; both are known where tickets are listed
 	Handle     string          `json:"handle,omitempty"`      // of a held ticket that has no number yet: commands take it in the number's place
 	Stop       *HoldOrder      `json:"stop,omitempty"`        // a person's hold
 	Edits      []Edit          `json:"edits,omitempty"`       // by people, before it left
@@ -33,7 +37,10 @@ type TicketRecord struct {
 	Day        string          `json:"production_day,omitempty"`
 	Gauged     []float64       `json:"gauged_in,omitempty"` // opening and closing of a ticket that a person wrote
 	Anyway     string          `json:"anyway,omitempty"`    // why a person wrote it though something spoke against it
+	Given      *Given          `json:"given,omitempty"`     // what that person gave beside the gauges, or took over from the ticket that it replaces
 	Rebuilt    string          `json:"rebuilt,omitempty"`   // from what, since a damaged outbox has lost its record; what was seen of it is gone
+
+	share [2]float64 // from where to where its part of that load's inflow goes, of 1
 }
 
 // Left says that it was given to the outbox. One that was rebuilt from its receipt has no bytes any more.
@@ -55,6 +62,36 @@ func (b *TicketRecord) GaugesText() string {
 		return ""
 	}
 	return fmt.Sprintf("from %s to %s", tank.Length(gauges[0]).Gauge(), tank.Length(gauges[1]).Gauge())
+}
+
+// Inflow is what flowed in over its load, barrels; nil where gauger saw no load.
+func (b *TicketRecord) Inflow() *float64 {
+	if b.Load != nil {
+		return new(hundredths(b.Load.RemovedBbl - b.Load.GaugeBbl))
+	}
+	return b.InflowBbl
+}
+
+// RemovedBbl is what left the tank with it: what lies between its gauges and what flowed in meanwhile; nil where that is not known.
+func (b *TicketRecord) RemovedBbl() *float64 {
+	switch {
+	case b.Load != nil:
+		return new(hundredths(b.Load.RemovedBbl))
+	case b.InflowBbl == nil || b.Volumes == nil:
+		return nil
+	}
+	return new(hundredths(b.Volumes.OpenBbl - b.Volumes.CloseBbl + *b.InflowBbl))
+}
+
+// Given is what a person's ticket has beside the gauges; what is nil or empty is the configuration's.
+type Given struct {
+	TopTemperature    *float64 `json:"top_temperature,omitempty"`
+	BottomTemperature *float64 `json:"bottom_temperature,omitempty"`
+	SpecificGravity   *float64 `json:"specific_gravity,omitempty"`
+	BSW               *float64 `json:"bsw,omitempty"`
+	SealOff           string   `json:"seal_off,omitempty"`
+	SealOn            string   `json:"seal_on,omitempty"`
+	Purchaser         string   `json:"purchaser,omitempty"`
 }
 
 // HoldOrder is a person's word that a held ticket must not leave yet.
@@ -99,4 +136,74 @@ type Removal struct {
 type Finding struct {
 	At   time.Time `json:"at"`
 	Note string    `json:"note"`
+}
+
+// bookedInstead ends the words of a void, behind the number of the ticket that took its place.
+const bookedInstead = " is booked in its place"
+
+// linkReplaced says of each ticket which one is booked in its place, and of that which one it replaces. The version before has said it
+// in the words of the void alone.
+func linkReplaced(all []TicketRecord) {
+	at := map[string]int{}
+	for i := range all {
+		at[all[i].Number] = i
+	}
+	for i := range all {
+		b := &all[i]
+		if text, ok := strings.CutSuffix(b.Voided, bookedInstead); ok && b.ReplacedBy == "" {
+			by := text[strings.LastIndex(text, " ")+1:]
+			if _, known := at[by]; known && by != b.Number {
+				b.ReplacedBy = by
+			}
+		}
+		if k, known := at[b.ReplacedBy]; known && b.ReplacedBy != "" {
+			all[k].Replaces = b.Number
+		}
+	}
+}
+
+// originOf is the place of the ticket that gauger made of a load and in whose place, or in whose place's, one of them is booked; -1: none.
+func originOf(all []TicketRecord, i int) int {
+	for range all { // a circle would have no end
+		if i < 0 || all[i].Load != nil {
+			return i
+		}
+		of := all[i].Replaces
+		i = slices.IndexFunc(all, func(x TicketRecord) bool { return of != "" && x.Number == of })
+	}
+	return -1
+}
+
+// linkLoads says of the tickets that people wrote which load of those that gauger saw each is of, and what flowed in over it: the load of
+// the ticket that it replaces, or one of the same time of which no other ticket is booked. What flows in does not ask who writes the
+// ticket. Tickets that share a load share it by their barrels.
+func linkLoads(all []TicketRecord, dropped func(TicketRecord) bool) {
+	sum := map[string]float64{} // barrels by gauge of the booked tickets of a load
+	for i := range all {
+		b := &all[i]
+		if b.Load != nil || b.Volumes == nil {
+			continue
+		}
+		k := originOf(all, i)
+		if k < 0 && !b.Off() {
+			k = slices.IndexFunc(all, func(x TicketRecord) bool {
+				return x.Tank == b.Tank && x.Load != nil && x.ReplacedBy == "" && x.Number != "" && x.Load.Start.Before(b.End) && b.Start.Before(x.Load.End) && (x.Off() || dropped(x))
+			})
+		}
+		if k < 0 || all[k].Tank != b.Tank {
+			continue
+		}
+		b.LoadOf, b.InflowBbl, b.share = all[k].Number, new(hundredths(all[k].Load.InflowBbl)), [2]float64{0, 1}
+		if !b.Off() && !dropped(*b) {
+			b.share[0] = sum[b.LoadOf]
+			sum[b.LoadOf] += b.Volumes.OpenBbl - b.Volumes.CloseBbl
+			b.share[1] = sum[b.LoadOf]
+		}
+	}
+	for i := range all {
+		if b := &all[i]; b.LoadOf != "" && sum[b.LoadOf] > 0 && b.share[1] != 1 {
+			b.share[0], b.share[1] = b.share[0]/sum[b.LoadOf], b.share[1]/sum[b.LoadOf]
+			b.InflowBbl = new(hundredths(*b.InflowBbl*b.share[1]) - hundredths(*b.InflowBbl*b.share[0]))
+		}
+	}
 }

@@ -1,7 +1,12 @@
 package ledger
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
+	"strings"
 
 	"gauger/agent/cloud"
 	"gauger/agent/tank"
@@ -35,7 +40,7 @@ const (
 
 // volumes computes what a ticket's figures allow.
 func (s *Site) volumes(t *Tank, load *tank.Load, r *cloud.RunTicket) *Volumes {
-	v := &Volumes{OpenBbl: load.OpenBbl, CloseBbl: load.CloseBbl, BSW: r.BSW}
+	v := &Volumes{OpenBbl: hundredths(load.OpenBbl), CloseBbl: hundredths(load.CloseBbl), BSW: r.BSW}
 	if v.OpenBbl == 0 && v.CloseBbl == 0 {
 		v.OpenBbl, v.CloseBbl = tableBarrels(t.Table, load.Open), tableBarrels(t.Table, load.Close)
 	}
@@ -58,13 +63,29 @@ func (s *Site) volumes(t *Tank, load *tank.Load, r *cloud.RunTicket) *Volumes {
 	return v
 }
 
-// tableBarrels is a table's volume at a level; a level outside the table has none.
+// tableBarrels is a table's volume at a level, to the hundredth that is printed; a level outside the table has none.
 func tableBarrels(t tank.Table, in float64) float64 {
 	v, err := t.Barrels(in)
 	if err != nil {
 		return 0
 	}
-	return v
+	return hundredths(v)
+}
+
+// asSent makes of what the detector saw the figures of a ticket: the levels are those that the service gets, the barrels what the table
+// has for them, to the hundredth, and each sum is that of what is printed. Whoever has the ticket and the table comes to the same.
+func (s *Site) asSent(t *Tank, l *tank.Load) {
+	for _, side := range []struct{ in, bbl *float64 }{{&l.Open, &l.OpenBbl}, {&l.Close, &l.CloseBbl}} {
+		was, _ := t.Table.Extrapolated(*side.in)
+		*side.in = s.Wire.LevelSent(*side.in)
+		by, _ := t.Table.Extrapolated(*side.in)
+		if math.Abs(was-*side.bbl) > 1e-6 { // gauged with another table
+			by += *side.bbl - was
+		}
+		*side.bbl = hundredths(by)
+	}
+	l.GaugeBbl, l.InflowBbl = hundredths(l.OpenBbl-l.CloseBbl), hundredths(l.InflowBbl)
+	l.RemovedBbl = hundredths(l.GaugeBbl + l.InflowBbl)
 }
 
 // freeWater under the oil, by the table, where an interface is measured.
@@ -145,11 +166,59 @@ func (v *Volumes) standardVolumes() {
 		v.Missing = append(v.Missing, "BS&W")
 		return
 	}
-	if net := tank.Net(open, closing, *v.API60, *v.BSW); finite(net) {
+	if net := tank.Net(*v.GrossBbl, *v.BSW); finite(net) {
 		v.NetBbl = &net
 	} else {
 		v.Missing = append(v.Missing, fmt.Sprintf("BS&W (%g percent is none)", *v.BSW))
 	}
+}
+
+// inherit gives a ticket that is written in the place of another what that one has beside its gauges and the person leaves out: it was
+// measured once, and nobody can measure it again. What is the configuration's in both stays that. The gauges are those that will be sent.
+func (s *Site) inherit(w *ManualTicket, known []TicketRecord) {
+	w.Open, w.Close = s.Wire.LevelSent(w.Open), s.Wire.LevelSent(w.Close)
+	i := slices.IndexFunc(known, func(b TicketRecord) bool { return b.Number != "" && strings.EqualFold(b.Number, w.Replaces) })
+	t := s.tank(w.Tank)
+	if i < 0 || t == nil || known[i].Tank != w.Tank {
+		return
+	}
+	if k := originOf(known, i); k >= 0 {
+		w.seen = known[k].Load
+	}
+	old, constant := s.figuresOf(t, &known[i]), t.stated(&tank.Load{})
+	for _, f := range []struct{ of, old, constant **float64 }{
+		{&w.TopTemperature, &old.TopTemperature, &constant.TopTemperature}, {&w.BottomTemperature, &old.BottomTemperature, &constant.BottomTemperature},
+		{&w.SpecificGravity, &old.SpecificGravity, &constant.SpecificGravity}, {&w.BSW, &old.BSW, &constant.BSW},
+	} {
+		if same := *f.old != nil && *f.constant != nil && **f.old == **f.constant; *f.of == nil && !same {
+			*f.of = *f.old
+		}
+	}
+	w.SealOff, w.SealOn, w.Purchaser = cmp.Or(w.SealOff, old.SealOff), cmp.Or(w.SealOn, old.SealOn), cmp.Or(w.Purchaser, old.Purchaser)
+}
+
+// figuresOf is what a ticket has beside its gauges. The version before kept of a person's only the volumes that follow from it.
+func (s *Site) figuresOf(t *Tank, b *TicketRecord) (g Given) {
+	switch v := b.Volumes; {
+	case b.Given != nil:
+		g = *b.Given
+	case b.Load != nil:
+		r := t.stated(b.Load)
+		applyEdits(r, b.Edits)
+		g = Given{r.TopTemperature, r.BottomTemperature, r.SpecificGravity, r.BSW, r.SealOff, r.SealOn, r.Purchaser}
+	case v != nil:
+		if g.TopTemperature, g.BSW = v.OpenDegF, v.BSW; t.OpeningClosing {
+			g.BottomTemperature = v.CloseDegF
+		}
+		if s.Wire.Gravity != "observed" {
+			g.SpecificGravity = v.Gravity
+		}
+	}
+	var sent struct{ Purchaser string }
+	if g.Purchaser == "" && json.Unmarshal(b.Ticket, &sent) == nil {
+		g.Purchaser = sent.Purchaser
+	}
+	return g
 }
 
 // complete adds to a ticket what follows from the rest: the production day of its closing, and the volumes of one

@@ -58,9 +58,9 @@ func TestFreeWaterIsNoOil(t *testing.T) {
 	site, tk, load := chainTank(t)
 	load.OpenWater, load.CloseWater = new(6.0), new(6.0)
 	v := site.volumes(tk, load, tk.stated(load))
-	// 10.02 bbl of water on both sides: 10.02*(0.99030-0.98876) = 0.0154 bbl more than without.
-	if math.Abs(v.OpenWaterBbl-10.02) > 1e-9 || !has(v.GrossBbl, 200.93) {
-		t.Errorf("water %v bbl, gross %v, want 10.02 and 200.93", v.OpenWaterBbl, *v.GrossBbl)
+	// 10.02 bbl of water on both sides: (285.99-10.02)*0.98876 - (82.67-10.02)*0.99030, of the barrels that are printed.
+	if math.Abs(v.OpenWaterBbl-10.02) > 1e-9 || !has(v.GrossBbl, 200.92) {
+		t.Errorf("water %v bbl, gross %v, want 10.02 and 200.92", v.OpenWaterBbl, *v.GrossBbl)
 	}
 }
 
@@ -182,5 +182,76 @@ func TestATicketByHandHasTheTanksConstants(t *testing.T) {
 		if !strings.HasPrefix(r.Comments, "entered by hand; ") || !strings.Contains(r.Comments, c.comments) || c.absent != "" && strings.Contains(r.Comments, c.absent) {
 			t.Errorf("%s: the comments are %q", c.what, r.Comments)
 		}
+	}
+}
+
+// Whoever has a ticket and the tank's table comes to its barrels to the cent: of the levels as they are sent, also in another unit, and each
+// sum of the figures that are printed. A service that takes no more than inches does not make the barrels worse.
+func TestATicketsFiguresAreReckonedOfWhatItSays(t *testing.T) {
+	site, tk, _ := chainTank(t)
+	for unit, level := range map[string]func(float64) float64{
+		"in": func(in float64) float64 { return hundredths(in) },
+		"ft": func(in float64) float64 { return math.Round(in/12*1e3) / 1e3 * 12 },
+		"cm": func(in float64) float64 { return math.Round(in*2.54*100) / 100 / 2.54 },
+	} {
+		site.Wire.LevelUnit = unit
+		for i := range 200 {
+			l := &tank.Load{Open: 171.2512 + 0.0137*float64(i), Close: 49.4971 - 0.0071*float64(i), InflowBbl: 2.3451 + float64(i)/1000}
+			l.OpenBbl, _ = tk.Table.Barrels(l.Open)
+			l.CloseBbl, _ = tk.Table.Barrels(l.Close)
+			seen := l.OpenBbl - l.CloseBbl
+			site.asSent(tk, l)
+			open, closing := tableBarrels(tk.Table, level(l.Open)), tableBarrels(tk.Table, level(l.Close))
+			if l.OpenBbl != open || l.CloseBbl != closing || l.GaugeBbl != hundredths(open-closing) || l.RemovedBbl != hundredths(l.GaugeBbl+l.InflowBbl) || math.Abs(l.GaugeBbl-seen) > 0.04 {
+				t.Fatalf("in %s: %+v", unit, l)
+			}
+		}
+	}
+	site.Wire.LevelUnit, site.Wire.LevelDecimals = "in", new(0)
+	l := &tank.Load{Open: 171.4, Close: 49.4, OpenBbl: 171.4 * 1.67, CloseBbl: 49.4 * 1.67}
+	if site.asSent(tk, l); l.GaugeBbl != 203.74 {
+		t.Errorf("beside whole inches: %+v", l)
+	}
+	v := site.volumes(tk, &tank.Load{Open: 171.25, Close: 49.5, OpenBbl: 285.9875, CloseBbl: 82.665}, &cloud.RunTicket{TopTemperature: new(82.0), SpecificGravity: new(0.82), BSW: new(0.4)})
+	if gross := hundredths(v.OpenBbl**v.OpenCTL - v.CloseBbl**v.CloseCTL); *v.GrossBbl != gross || *v.NetBbl != hundredths(gross*(1-0.004)) || v.OpenBbl != 285.99 {
+		t.Errorf("gross %.4f and net %.4f of %+v", *v.GrossBbl, *v.NetBbl, v)
+	}
+}
+
+// A ticket that is written in the place of another has what was measured for that one, whatever else of it was wrong: without a word the
+// temperature at the closing and the free water too, so that gross and net stay. What the person gives counts.
+func TestAReplacementHasWhatWasMeasured(t *testing.T) {
+	site, tk, load := chainTank(t)
+	load.OpenWater, load.CloseWater = new(6.0), new(6.0)
+	tk.Purchaser, site.Tanks = "Acme", []Tank{*tk}
+	r := tk.stated(load)
+	first := TicketRecord{Number: "A-1", Tank: "TK-1", Load: load, Volumes: site.volumes(tk, load, r), ReplacedBy: "M-1", Ticket: []byte(`{"purchaser":"Plains"}`),
+		Edits: []Edit{{Field: "seal_off", New: "4711"}}}
+	write := func(w ManualTicket, known ...TicketRecord) TicketRecord {
+		w.Tank, w.Open, w.Close = "TK-1", load.Open, load.Close
+		linkReplaced(known)
+		site.inherit(&w, known)
+		ticket := w.runTicket(tk)
+		return TicketRecord{Number: "M-1", Tank: "TK-1", Volumes: site.volumes(tk, w.load(tk), &ticket),
+			Given: &Given{w.TopTemperature, w.BottomTemperature, w.SpecificGravity, w.BSW, w.SealOff, w.SealOn, w.Purchaser}}
+	}
+	same := func(what string, b TicketRecord) {
+		if !has(b.Volumes.GrossBbl, *first.Volumes.GrossBbl) || !has(b.Volumes.NetBbl, *first.Volumes.NetBbl) || b.Given.Purchaser != "Plains" || b.Given.SealOff != "4711" {
+			t.Errorf("%s: %+v, %+v; want gross %v", what, b.Given, b.Volumes, *first.Volumes.GrossBbl)
+		}
+	}
+	second := write(ManualTicket{Replaces: "a-1"}, first)
+	same("in its place", second)
+	second.ReplacedBy = "M-2"
+	same("in the place of that", write(ManualTicket{Replaces: "M-1"}, first, second))
+	if got := write(ManualTicket{Replaces: "A-1", BSW: new(1.0), Purchaser: "Acme"}, first); *got.Volumes.BSW != 1 || got.Given.Purchaser != "Acme" || !has(got.Volumes.GrossBbl, *first.Volumes.GrossBbl) {
+		t.Errorf("what the person gives: %+v", got.Volumes)
+	}
+	second.Given, second.Ticket = nil, first.Ticket // as the version before kept it
+	if got := write(ManualTicket{Replaces: "M-1"}, first, second); got.Volumes.NetBbl == nil || !has(got.Volumes.OpenDegF, 82) || got.Given.Purchaser != "Plains" {
+		t.Errorf("of the version before: %+v", got.Volumes)
+	}
+	if got := write(ManualTicket{Replaces: "A-1"}, TicketRecord{Number: "A-1", Tank: "TK-2", Load: load}); got.Volumes.GrossBbl != nil {
+		t.Errorf("of another tank: %+v", got.Volumes)
 	}
 }

@@ -148,15 +148,16 @@ func (l *Ledger) hasLeft(number string) (b TicketRecord, err error) {
 	case b.Number == "" || b.Rejected != "" || err == nil && (e.State == outbox.Waiting || e.State == outbox.Dead):
 		return b, l.whyNotHeld(number)
 	case b.Voided != "":
-		return b, fmt.Errorf("ticket %s is void already: %s", b.Number, b.Voided)
+		next := "`gauger tickets add` without --replaces writes another"
+		if b.ReplacedBy != "" {
+			next = "it is that one which can be replaced or voided now"
+		}
+		return b, fmt.Errorf("ticket %s is void already: %s; %s", b.Number, b.Voided, next)
 	case err == nil && e.State == outbox.Dropped:
 		return b, fmt.Errorf("ticket %s was dropped, and nothing of it is booked; `gauger tickets add` writes another", b.Number)
 	}
 	return b, nil
 }
-
-// bookedInstead ends the words of a void, behind the number of the ticket that took its place.
-const bookedInstead = " is booked in its place"
 
 // void stages that a ticket that has left counts no more; by is the one that is booked in its place, if any.
 func (tx *txn) void(number, person, why, by string) (b TicketRecord) {
@@ -211,7 +212,7 @@ func (tx *txn) add(w ManualTicket, person string, contradictions []string) (numb
 	if err != nil {
 		return "", "", err
 	}
-	doubts, err := tx.judgeManual(w, known)
+	doubts, err := tx.judgeManual(&w, known)
 	if err == nil {
 		warning, err = insisted(append(doubts, contradictions...), w.Anyway)
 	}
@@ -236,7 +237,8 @@ func (tx *txn) add(w ManualTicket, person string, contradictions []string) (numb
 	}
 	tx.queue(Tickets, "", body)
 	tx.recordTicket(TicketRecord{Number: w.Number, Tank: w.Tank, Matches: matches, Queued: tx.now.Round(0), Ticket: body, Person: person, Start: w.Start, End: w.End,
-		Gauged: []float64{w.Open, w.Close}, Volumes: l.site.volumes(t, w.load(t), &ticket), Anyway: w.Anyway})
+		Gauged: []float64{w.Open, w.Close}, Volumes: l.site.volumes(t, w.load(t), &ticket), Anyway: w.Anyway,
+		Given: &Given{w.TopTemperature, w.BottomTemperature, w.SpecificGravity, w.BSW, w.SealOff, w.SealOn, w.Purchaser}})
 	return w.Number, warning, nil
 }
 
@@ -262,7 +264,7 @@ func (l *Ledger) doubts(all []ManualTicket) (doubts []string, err error) {
 		return nil, err
 	}
 	for i, w := range all {
-		found, err := tx.judgeManual(w, known)
+		found, err := tx.judgeManual(&w, known)
 		record := RecordOfFile(i, len(all))
 		if err != nil {
 			return nil, fmt.Errorf("%s%w", record, err)
@@ -276,10 +278,12 @@ func (l *Ledger) doubts(all []ManualTicket) (doubts []string, err error) {
 	return doubts, nil
 }
 
-// judgeManual says what speaks against a ticket that a person writes, beside the tickets known; an error is what forbids it.
-func (tx *txn) judgeManual(w ManualTicket, known []TicketRecord) (doubts []string, err error) {
+// judgeManual says what speaks against a ticket that a person writes, beside the tickets known, from one of which it may inherit; an error
+// is what forbids it.
+func (tx *txn) judgeManual(w *ManualTicket, known []TicketRecord) (doubts []string, err error) {
 	site := &tx.l.site
-	if err := site.CheckManual(w); err != nil {
+	site.inherit(w, known)
+	if err := site.CheckManual(*w); err != nil {
 		return nil, err
 	}
 	t := site.tank(w.Tank)
@@ -295,8 +299,12 @@ func (tx *txn) judgeManual(w ManualTicket, known []TicketRecord) (doubts []strin
 		return nil, fmt.Errorf("ticket number %s is in use; a ticket that has left cannot be changed", w.Number)
 	}
 	if w.Replaces != "" {
-		if _, err := tx.l.hasLeft(w.Replaces); err != nil {
+		old, err := tx.l.hasLeft(w.Replaces)
+		if err != nil {
 			return nil, err
+		}
+		if old.Tank != w.Tank {
+			doubt("ticket %s is of tank %s, and none of its temperatures, gravity and BS&W is taken over for %s", old.Number, old.Tank, w.Tank)
 		}
 		if _, err := plainText("the reason", w.Why, textMost); err != nil || strings.TrimSpace(w.Why) == "" {
 			return nil, cmp.Or(err, errors.New("say why "+w.Replaces+" is wrong, with --why: it stands in the ticket that replaces it"))
@@ -373,22 +381,8 @@ func (l *Ledger) listTickets() ([]TicketRecord, error) {
 	}
 	linkReplaced(all)
 	sort.SliceStable(all, func(i, j int) bool { return all[i].Start.Before(all[j].Start) })
+	linkLoads(all, l.droppedTicket)
 	return all, nil
-}
-
-// encodeEvent makes an event's wire JSON.
-func (s Site) encodeEvent(e Event) ([]byte, error) {
-	return s.Wire.EncodeEvent(cloud.DiagnosticEvent{
-		Start: e.Start, End: e.End, ObjectID: e.Object, ObjectType: e.ObjectType, Rule: e.Rule, Note: e.Note,
-	})
-}
-
-// appendValue makes the wire JSON of one of a well's values.
-func (s *Site) appendValue(to []byte, v *Value, number float64, at time.Time) ([]byte, error) {
-	if !v.Target {
-		return s.Wire.AppendTagValues(to, v.Code, cloud.Value{Value: number, At: at})
-	}
-	return s.Wire.AppendTargets(to, v.Code, cloud.Value{Value: number, At: at})
 }
 
 // Ticket is the record of a number; zero when there is none.

@@ -133,8 +133,8 @@ func (h *TruckTotals) String() string {
 func (b *TicketRecord) volumeOn(basis string, metered bool) *float64 {
 	v := b.Volumes
 	switch {
-	case basis == AsObserved && b.Load != nil && metered:
-		return new(hundredths(b.Load.RemovedBbl))
+	case basis == AsObserved && metered && b.RemovedBbl() != nil:
+		return b.RemovedBbl()
 	case basis == AsObserved && b.Load != nil:
 		return new(hundredths(b.Load.GaugeBbl))
 	case v == nil:
@@ -153,11 +153,11 @@ func (b *TicketRecord) volumeOn(basis string, metered bool) *float64 {
 
 // withInflow adds what flowed in meanwhile to a volume at 60 degF; share is how much of it counts.
 func (b *TicketRecord) withInflow(bbl *float64, share float64) *float64 {
-	v := b.Volumes
-	if bbl == nil || b.Load == nil || v.OpenCTL == nil {
+	v, inflow := b.Volumes, b.Inflow()
+	if bbl == nil || inflow == nil || v.OpenCTL == nil {
 		return bbl
 	}
-	return new(hundredths(*bbl + (b.Load.RemovedBbl-b.Load.GaugeBbl)*(*v.OpenCTL+*v.CloseCTL)/2*share))
+	return new(hundredths(*bbl + *inflow*(*v.OpenCTL+*v.CloseCTL)/2*share))
 }
 
 // Match records what a truck's ticket says of one of ours, or takes that back. The warning names another ticket of
@@ -224,7 +224,7 @@ func addTruckTicket(b *TicketRecord, m TruckTicket) ([]TruckTicket, error) {
 		case strings.EqualFold(x.Hauler, m.Hauler):
 			return nil, fmt.Errorf("the truck's ticket %s is with %s already, with %g bbl; take it back with --remove first", m.Hauler, b.Number, x.Bbl)
 		case x.Basis != m.Basis:
-			return nil, fmt.Errorf("the truck's ticket %s with %s is in %s barrels, and %s ones cannot be added to them", x.Hauler, b.Number, x.Basis, m.Basis)
+			return nil, fmt.Errorf("the truck's ticket %s with %s is in %s barrels, and %s ones cannot be added to them; take it back with --remove first", x.Hauler, b.Number, x.Basis, m.Basis)
 		case x.Metered != m.Metered:
 			return nil, fmt.Errorf("a truck's meter and the tank's gauges do not have the same barrels: %s with %s and this one cannot be added; take one back with --remove", x.Hauler, b.Number)
 		}

@@ -31,6 +31,7 @@ func (tx *txn) holdLoad(load tank.Load) {
 	tx.markWrittenByHand(&h.Load)
 	tx.applyInhibition(&h)
 	tx.dropNotFiniteOf(&h)
+	site.asSent(t, &h.Load)
 	tx.held.replace(append(slices.Clone(tx.held.all), h))
 	tx.afterCommit = append(tx.afterCommit, func() {
 		tx.l.log.Info().Str("tank", load.Tank).Time("start", load.Start).Time("end", load.End).

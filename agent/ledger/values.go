@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gauger/agent/clock"
+	"gauger/agent/cloud"
 	"gauger/agent/eventrules"
 	"gauger/collectors"
 	"gauger/outbox"
@@ -158,7 +159,7 @@ func (tx *txn) queueValue(i int, number float64, at time.Time) {
 		tx.bodies, tx.l.room.bodies = tx.l.room.bodies, nil
 	}
 	begin := len(tx.bodies)
-	bodies, err := tx.l.site.appendValue(tx.bodies, v, number, at)
+	bodies, err := v.appendTo(tx.bodies, &tx.l.site.Wire, number, at)
 	if n := len(v.Well); n > outbox.MaxAddress {
 		err = fmt.Errorf("the well's id has %d bytes, and no request takes more than %d; correct wells.id", n, outbox.MaxAddress)
 	}
@@ -346,4 +347,12 @@ func (tx *txn) applyRedecoded(r collectors.Reading, last map[int]lastValue) {
 			tx.queueValue(i, r.Value, r.At)
 		}
 	}
+}
+
+// appendTo makes the wire JSON of one of a well's values.
+func (v *Value) appendTo(to []byte, w *cloud.Wire, number float64, at time.Time) ([]byte, error) {
+	if !v.Target {
+		return w.AppendTagValues(to, v.Code, cloud.Value{Value: number, At: at})
+	}
+	return w.AppendTargets(to, v.Code, cloud.Value{Value: number, At: at})
 }

@@ -216,7 +216,7 @@ const notYet = "open"
 
 // tickets are the newest, by production day.
 func (v *view) tickets(o control.Overview, w words) {
-	totals, counts := map[string]float64{}, map[string]int{}
+	totals, held, counts := map[string]float64{}, map[string]float64{}, map[string]int{}
 	v.Paper = o.Paper.String()
 	for i := range o.Recent {
 		r := &o.Recent[i]
@@ -251,6 +251,9 @@ func (v *view) tickets(o control.Overview, w words) {
 		if bbl := r.Barrels(); bbl != nil && r.Booked() {
 			totals[r.Day] += *bbl
 			counts[r.Day]++
+			if r.State == "held" {
+				held[r.Day] += *bbl
+			}
 		}
 		day := &v.Days[len(v.Days)-1]
 		day.Tickets = append(day.Tickets, t)
@@ -258,6 +261,9 @@ func (v *view) tickets(o control.Overview, w words) {
 	for i := range v.Days {
 		d := &v.Days[i]
 		d.Total = fmt.Sprintf("%.1f bbl, %s", totals[d.Day], ledger.Plural(counts[d.Day], "load"))
+		if held[d.Day] > 0 {
+			d.Total += fmt.Sprintf(", of it held %.1f bbl", held[d.Day])
+		}
 	}
 }
 

@@ -82,17 +82,11 @@ type Observed struct {
 // Gross is the gross standard volume (GSV) of a run in barrels at 60 degF, to 0.01: each
 // side's oil times its own CTL, the tank's shell taken as 1.
 func Gross(open, closing Observed, api60 float64) float64 {
-	return stats.Round(gross(open, closing, api60), 2)
-}
-
-// Net is the net standard volume (NSV) in barrels, to 0.01: the gross without its sediment and water in percent,
-// rounded once, at the end.
-func Net(open, closing Observed, api60, percentBSW float64) float64 {
-	return stats.Round(gross(open, closing, api60)*(1-percentBSW/100), 2)
-}
-
-func gross(open, closing Observed, api60 float64) float64 {
 	o := (open.Barrels - open.FreeWater) * CTL(api60, open.DegF)
 	c := (closing.Barrels - closing.FreeWater) * CTL(api60, closing.DegF)
-	return o - c
+	return stats.Round(o-c, 2)
 }
+
+// Net is the net standard volume (NSV) in barrels, to 0.01: the gross as it is printed without its sediment and water in percent, so
+// that whoever has the ticket comes to the same.
+func Net(gross, percentBSW float64) float64 { return stats.Round(gross*(1-percentBSW/100), 2) }

@@ -61,12 +61,12 @@ func TestTicketChain(t *testing.T) {
 	if gross != 200.91 {
 		t.Errorf("GSV = %v, want 200.91", gross)
 	}
-	if net := Net(Observed{Barrels: 171.25 * 1.67, DegF: 82}, Observed{Barrels: 49.5 * 1.67, DegF: 79}, 41.2, 0.4); net != 200.11 {
+	if net := Net(gross, 0.4); net != 200.11 {
 		t.Errorf("NSV = %v, want 200.11", net)
 	}
-	// 99 % of 100.106 bbl is 99.105 less a hair; of a gross that was rounded to 100.11 before it would be 99.11.
-	if net := Net(Observed{Barrels: 100.106, DegF: 60}, Observed{DegF: 60}, 40, 1); net != 99.10 {
-		t.Errorf("NSV of 100.106 bbl with 1 %% of water = %v, want 99.10: rounded once, at the end", net)
+	// Of 100.106 bbl the gross is printed as 100.11, and 99 % of that is what whoever has the ticket comes to.
+	if net := Net(Gross(Observed{Barrels: 100.106, DegF: 60}, Observed{DegF: 60}, 40), 1); net != 99.11 {
+		t.Errorf("NSV of 100.106 bbl with 1 %% of water = %v, want 99.11: of the gross that is printed", net)
 	}
 	// 10 bbl of free water in the opening are no oil.
 	if wet := Gross(Observed{171.25 * 1.67, 10, 82}, Observed{Barrels: 49.5 * 1.67, DegF: 79}, 41.2); math.Abs(gross-wet-9.89) > 0.0051 {

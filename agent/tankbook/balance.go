@@ -42,11 +42,13 @@ func (w *bookkeeper) closedDay(i int, p *tankPage) Day {
 	}
 	if s.hasOpening {
 		d.OpeningIn, d.Opening = new(s.opening.level), new(s.opening.stock+s.openingInRun)
+		d.OpeningInRun = s.openingInRun
 	} else {
 		d.Remarks = append(d.Remarks, "incomplete: no stock at the gauge-off that began it")
 	}
 	if s.hasClosing {
 		d.ClosingIn, d.Closing = new(s.closing.level), new(s.closing.stock+s.closingInRun)
+		d.ClosingInRun = s.closingInRun
 	} else {
 		d.Remarks = append(d.Remarks, "incomplete: no stock at the gauge-off that ended it")
 	}
@@ -78,7 +80,7 @@ func (d *Day) tidy() {
 		}
 		*p = new(stats.Round(**p, 3))
 	}
-	for _, v := range []*float64{&d.Runs, &d.Water, &d.TransfersOut, &d.TransfersIn, &d.Other, &d.Error} {
+	for _, v := range []*float64{&d.Runs, &d.Water, &d.TransfersOut, &d.TransfersIn, &d.Other, &d.Error, &d.OpeningInRun, &d.ClosingInRun} {
 		if *v = stats.Round(*v, 3); !stats.Finite(*v) {
 			*v = 0
 		}
@@ -94,6 +96,31 @@ func (d *Day) tidy() {
 			}
 		}
 	}
+}
+
+// Foot rounds a day's barrels to the hundredths in which they are printed, so that the row adds up to the cent. What rounding leaves over is
+// in what the balance is solved for: the production, or where that is metered or none, the residual.
+func (d *Day) Foot() {
+	for _, p := range []**float64{&d.Opening, &d.Closing, &d.Production, &d.Residual} {
+		if *p != nil {
+			*p = new(stats.Round(**p, 2))
+		}
+	}
+	for _, v := range []*float64{&d.Runs, &d.Water, &d.TransfersOut, &d.TransfersIn, &d.Other, &d.OpeningInRun, &d.ClosingInRun} {
+		*v = stats.Round(*v, 2)
+	}
+	for i := range d.OtherParts {
+		d.OtherParts[i].Bbl = stats.Round(d.OtherParts[i].Bbl, 2)
+	}
+	if d.Opening == nil || d.Closing == nil || d.Production == nil || d.Residual == nil {
+		return
+	}
+	made := *d.Closing - *d.Opening + d.Runs + d.Water + d.TransfersOut - d.TransfersIn + d.Other - *d.Residual
+	if d.Measured || *d.Production == 0 {
+		d.Residual = new(stats.Round(*d.Residual+made-*d.Production, 2))
+		return
+	}
+	d.Production = new(stats.Round(made, 2))
 }
 
 // blindBecause says why the rests of a day tell nothing of a loss; empty when they do.

@@ -105,6 +105,8 @@ type Day struct {
 	ClosingIn    *float64  `json:"closing_in"`
 	Opening      *float64  `json:"opening_bbl"`
 	Closing      *float64  `json:"closing_bbl"`
+	OpeningInRun float64   `json:"opening_in_run_bbl,omitempty"` // of Opening: had left in a run that is of this day
+	ClosingInRun float64   `json:"closing_in_run_bbl,omitempty"` // of Closing: had left in a run that is of a later one
 	Production   *float64  `json:"production_bbl"`
 	Measured     bool      `json:"measured"` // production is by a meter
 	Runs         float64   `json:"runs_bbl"`

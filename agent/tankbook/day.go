@@ -202,16 +202,44 @@ func (w *bookkeeper) closeWhenDue(i int) {
 	if p == nil || !p.hasYesterday {
 		return
 	}
-	since := math.Max(w.site.Now(w.st), p.last.t) + p.clockOffset - p.yesterday.to
+	if w.settled(i, math.Max(w.site.Now(w.st), p.last.t)+p.clockOffset-p.yesterday.to) {
+		w.closeDay(i, w.writable(i))
+	}
+}
+
+// settled says that so many seconds after a gauge-off nothing can change the tank's day any more.
+func (w *bookkeeper) settled(i int, since float64) bool {
 	if since < closeAfter || w.st.Loading(i) && since < closeWithRun {
-		return
+		return false
 	}
 	for k := range w.site.Len() { // what is drawn there may have come here
 		if w.st.Loading(k) && since < closeWithOthers {
-			return
+			return false
 		}
 	}
-	w.closeDay(i, w.writable(i))
+	return true
+}
+
+// Unclosed are a tank's days that are over by the clock and not closed, since no level has come after their gauge-off: what is known of
+// them so far. The book itself waits on, for levels of that time may come late.
+func (b Book) Unclosed(s tank.Site, rules Rules, st tank.State, i int, now time.Time) (days []Day) {
+	if i >= len(b.pages) || b.pages[i] == nil || !b.pages[i].begun {
+		return nil
+	}
+	w := &bookkeeper{site: s, rules: rules, st: st, b: b}
+	p := w.writable(i)
+	for range 2 {
+		if y := &p.yesterday; p.hasYesterday && w.settled(i, tank.UnixSeconds(now)-y.to-gaugeOffNear) { // the book itself comes first
+			y.runs = append([]Run(nil), y.runs...)
+			y.remark("the newest reading is of " + w.clockTime(p.last.t+p.clockOffset) + ": the day is not closed before others come")
+			d := w.closedDay(i, p)
+			d.tidy()
+			days = append(days, d)
+		}
+		p.endAtGaugeOff(&p.today.rest)
+		p.yesterday, p.hasYesterday, p.today = p.today, true, openDay{}
+	}
+	return days
 }
 
 func (w *bookkeeper) closeDay(i int, p *tankPage) {

@@ -79,9 +79,12 @@ func printAudit(w io.Writer, all audit.Log, zone *time.Location) error {
 		if e.From != "" {
 			who = fmt.Sprintf("%s (page, %s)", e.Name, e.From)
 		}
-		say("%s  %-6s  %-15s  %-14s %s\n", e.At.In(zone).Format("2006-01-02 15:04:05"), e.Result, e.Verb, oneLine(who), oneLine(orDash(e.Record)))
+		say("%s  %-6s  %-15s  %-14s %s\n", clockText(e.At.In(zone), "2006-01-02 15:04:05"), e.Result, e.Verb, oneLine(who), oneLine(orDash(e.Record)))
 		if e.Reason != "" {
 			say("%s", wrapped("    ", "why: "+oneLine(e.Reason)))
+		}
+		if e.Figures != "" {
+			say("%s", wrapped("    ", oneLine(e.Figures)))
 		}
 		if e.Why != "" {
 			say("%s", wrapped("    ", oneLine(e.Why)))

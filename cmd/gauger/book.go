@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -198,7 +197,7 @@ func bookText(out io.Writer, rows []ledger.BookRow, unbooked []string) error {
 // volumeColumns are the columns of one row, or of the sum of some; a sum with an unknown part is unknown.
 func volumeColumns(rows []ledger.BookRow) (all columns) {
 	for _, c := range bookColumns {
-		all = append(all, figureText(sumOf(rows, c.of), 1))
+		all = append(all, figureText(sumOf(rows, c.of), 2))
 	}
 	return all
 }
@@ -217,7 +216,7 @@ func knownOfSite(rows []ledger.BookRow) string {
 			known = append(known, r)
 		}
 		if known != nil && without != nil {
-			all = append(all, fmt.Sprintf("%s %s without %s", c.head, figureText(sumOf(known, c.of), 1), strings.Join(without, " and ")))
+			all = append(all, fmt.Sprintf("%s %s without %s", c.head, figureText(sumOf(known, c.of), 2), strings.Join(without, " and ")))
 		}
 	}
 	if all == nil {
@@ -235,11 +234,7 @@ func sumOf(rows []ledger.BookRow, of func(r *ledger.BookRow) *float64) *float64 
 		}
 		sum += *v
 	}
-	sum = math.Round(sum*1000) / 1000
-	if math.Abs(sum) < 0.05 {
-		sum = 0 // no minus before a zero
-	}
-	return &sum
+	return new(hundredths(sum) + 0) // no minus before a zero
 }
 
 // bookCSV writes a row for each tank and day: times in the site's zone, volumes in barrels, empty where nobody knows.
@@ -256,6 +251,7 @@ func bookCSV(out io.Writer, zone *time.Location, rows []ledger.BookRow) error {
 			lines[0] = append(lines[0], "other_parts") // the kinds that came later stand behind it: no column changes its place
 		}
 	}
+	lines[0] = append(lines[0], "opening_in_run_bbl", "closing_in_run_bbl") // so much of a stock is not in its gauge: it had left in a run that is under way there
 	for i := range rows {
 		r := &rows[i]
 		line := []string{r.Date, spreadsheetText(r.Tank), at(r.From), at(r.To), figureText(r.OpeningIn, 2), figureText(r.ClosingIn, 2)}
@@ -275,14 +271,14 @@ func bookCSV(out io.Writer, zone *time.Location, rows []ledger.BookRow) error {
 			off = nil // nobody knows it
 		}
 		line = append(line, figureText(off, 2), figureText(r.Sees, 2), strconv.FormatBool(r.Measured),
-			strings.Join(numbers, " "), strings.Join(remarks, "; "))
+			spreadsheetText(strings.Join(numbers, " ")), spreadsheetText(strings.Join(remarks, "; ")))
 		for k, kind := range ledger.BookParts {
 			line = append(line, figureText(new(r.PartBbl(kind)), 2))
 			if k == 0 {
-				line = append(line, strings.Join(control.OtherLines(r), "; "))
+				line = append(line, spreadsheetText(strings.Join(control.OtherLines(r), "; ")))
 			}
 		}
-		lines = append(lines, line)
+		lines = append(lines, append(line, figureText(&r.OpeningInRun, 2), figureText(&r.ClosingInRun, 2)))
 	}
 	return csv.NewWriter(out).WriteAll(lines)
 }

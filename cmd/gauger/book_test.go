@@ -40,17 +40,18 @@ func TestATankWithoutARowInTheBookSaysWhenItComes(t *testing.T) {
 	}
 }
 
-// The columns of amounts that came to have a name later stand behind those that were there, each with its own sum.
+// The columns of amounts that came to have a name later stand behind those that were there, each with its own sum; what a spreadsheet takes for a
+// formula has an apostrophe.
 func TestTheBookAsCSVKeepsItsColumnsInTheirPlaces(t *testing.T) {
 	var row ledger.BookRow
-	row.OtherParts = []ledger.BookPart{{Kind: "tickets", Bbl: 1, What: "a"}, {Kind: "remeasured", Bbl: -9.5, What: "b"}, {Kind: "unseen", Bbl: 2, What: "c"}, {Kind: "unseen", Bbl: 3, What: "d"}}
-	row.Other = -3.5
+	row.OtherParts = []ledger.BookPart{{Kind: "remeasured", Bbl: -9.5, What: "b"}, {Kind: "tickets", Bbl: 1, What: "a"}, {Kind: "unseen", Bbl: 2, What: "c"}, {Kind: "unseen", Bbl: 3, What: "d"}}
+	row.Other, row.ClosingInRun = -3.5, 50.04
 	var out strings.Builder
 	if err := bookCSV(&out, time.UTC, []ledger.BookRow{row}); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(out.String(), "\n")
-	if !strings.HasSuffix(lines[0], ",other_tickets_bbl,other_parts,other_remeasured_bbl,other_unseen_bbl") || !strings.HasSuffix(lines[1], ",1.00,1.0 bbl: a; -9.5 bbl: b; 2.0 bbl: c; 3.0 bbl: d,-9.50,5.00") {
+	if !strings.HasSuffix(lines[0], ",other_tickets_bbl,other_parts,other_remeasured_bbl,other_unseen_bbl,opening_in_run_bbl,closing_in_run_bbl") || !strings.HasSuffix(lines[1], ",1.00,'-9.50 bbl: b; 1.00 bbl: a; 2.00 bbl: c; 3.00 bbl: d,-9.50,5.00,0.00,50.04") {
 		t.Errorf("%s", out.String())
 	}
 }
@@ -81,7 +82,7 @@ func TestTheBookSaysWhatIsKnownOfASiteWithADeadTank(t *testing.T) {
 	if err := bookText(&out, []ledger.BookRow{a, b}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if want := "2026-03-02 site: not known of every tank: PRODUCED 20.0 without TK-2, CLOSING 120.0 without TK-2\n"; !strings.Contains(out.String(), want) {
+	if want := "2026-03-02 site: not known of every tank: PRODUCED 20.00 without TK-2, CLOSING 120.00 without TK-2\n"; !strings.Contains(out.String(), want) {
 		t.Errorf("no %q in\n%s", want, out.String())
 	}
 	out.Reset()

@@ -181,6 +181,14 @@ func figureText(v *float64, places int) string {
 	return strconv.FormatFloat(*v, 'f', places, 64)
 }
 
+// levelText is a level in inches; one that the service has in another unit keeps what the barrels are reckoned of.
+func levelText(in *float64) string {
+	if in != nil && math.Abs(*in-hundredths(*in)) > 1e-6 {
+		return figureText(in, 4)
+	}
+	return figureText(in, 2)
+}
+
 // hundredths is a volume as it is printed with two places.
 func hundredths(v float64) float64 { return math.Round(v*100) / 100 }
 
@@ -230,7 +238,17 @@ func timeText(t time.Time, zone *time.Location) string {
 	if t.IsZero() {
 		return "-"
 	}
-	return t.In(zone).Format("2006-01-02 15:04")
+	return clockText(t.In(zone), "2006-01-02 15:04")
+}
+
+// clockText is a time as the site's clocks show it, with the zone's name where they show it twice: they are set back in that night.
+func clockText(t time.Time, layout string) string {
+	for _, beside := range []time.Time{t.Add(-time.Hour), t.Add(time.Hour)} {
+		if beside.Format(time.DateTime) == t.Format(time.DateTime) {
+			layout += " MST"
+		}
+	}
+	return t.Format(layout)
 }
 
 // oneLine is a text from outside without anything that could end a comment.

@@ -4,10 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
 )
 
 // A file that is there stays until a whole one can take its place, and what is left beside it is nothing.
@@ -112,5 +116,30 @@ func TestWhatOthersWroteSteersNoTerminal(t *testing.T) {
 	var got string
 	if err := json.Unmarshal([]byte(out.String()), &got); err != nil || got != name {
 		t.Errorf("a program reads %q (%v) in %s", got, err, out.String())
+	}
+}
+
+// In the night in which clocks are set back an hour is there twice: then the zone's name stands behind it.
+func TestATimeThatIsThereTwiceHasItsZone(t *testing.T) {
+	zone, err := time.LoadLocation("America/Chicago")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 11, 1, 5, 50, 0, 0, time.UTC)
+	for k, want := range []string{"2026-11-01 00:50", "2026-11-01 01:20 CDT", "2026-11-01 01:50 CDT", "2026-11-01 01:20 CST", "2026-11-01 01:50 CST", "2026-11-01 02:20"} {
+		if got := timeText(at.Add(time.Duration(k)*30*time.Minute), zone); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A ticket by hand takes a gravity as the edit of a held one does.
+func TestAGravityIsGivenInEitherUnit(t *testing.T) {
+	for _, args := range [][]string{{"--gravity", "39.0 API"}, {"--gravity", "0.8299"}, {"--specific-gravity", "0.8299"}} {
+		f := pflag.NewFlagSet("add", pflag.ContinueOnError)
+		ticket := addTicketFlags(f)
+		if err := f.Parse(args); err != nil || ticket.SpecificGravity == nil || math.Abs(*ticket.SpecificGravity-0.8299) > 1e-9 {
+			t.Errorf("%q: %v, %v", args, ticket.SpecificGravity, err)
+		}
 	}
 }

@@ -48,7 +48,17 @@ func addTicketFlags(f *pflag.FlagSet) *handTicket {
 	}
 	optional(f, &t.TopTemperature, "top-temperature", "top temperature of the oil, `DEGREES` Fahrenheit")
 	optional(f, &t.BottomTemperature, "bottom-temperature", "bottom temperature, `DEGREES` Fahrenheit")
-	optional(f, &t.SpecificGravity, "specific-gravity", "specific `GRAVITY`, such as 0.83")
+	for _, name := range []string{"gravity", "specific-gravity"} { // the second is of the version before
+		f.Func(name, "`GRAVITY` at 60 degF: specific, such as 0.83, or degrees API as in \"39.0 API\"", func(text string) error {
+			text, err := ledger.EditValue("gravity", text)
+			if err == nil {
+				t.SpecificGravity = new(0.0)
+				*t.SpecificGravity, err = strconv.ParseFloat(text, 64)
+			}
+			return err
+		})
+	}
+	_ = f.MarkHidden("specific-gravity")
 	optional(f, &t.BSW, "bsw", "sediment and water, `PERCENT`")
 	return t
 }

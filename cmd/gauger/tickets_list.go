@@ -119,6 +119,10 @@ func printTickets(c *call, h site, rows []ticketRow, inBook map[string]float64) 
 	for i := range rows {
 		r := &rows[i]
 		g := r.figures(h)
+		start, end, ends := r.Start.Round(time.Minute).In(h.zone()), r.End.Round(time.Minute).In(h.zone()), "15:04" // to the minute that a number has
+		if start.YearDay() != end.YearDay() {
+			ends = "01-02 15:04"
+		}
 		open, closing, truck, diff := "", "", "", ""
 		if g.open != nil {
 			open, closing = gaugeText(*g.open), gaugeText(*g.closing)
@@ -129,10 +133,10 @@ func printTickets(c *call, h site, rows []ticketRow, inBook map[string]float64) 
 				diff = signedText(*r.Hauled.Difference, 1)
 			}
 		}
-		t.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name(), r.Tank, timeText(r.Start, h.zone()), r.End.In(h.zone()).Format("15:04"),
+		t.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name(), r.Tank, timeText(start, h.zone()), clockText(end, ends),
 			open, closing, figureText(g.bbl, 2), truck, diff, r.standing(), r.reviewText())
 	}
-	t.printf("\n")
+	t.printf("times of %s\n\n", h.zone())
 	printSums(t, h, rows)
 	printBeside(t, h, rows, inBook)
 	return t.Flush()
@@ -143,6 +147,8 @@ type ticketSum struct {
 	n, noBbl, noGross, noNet    int
 	bbl, grossBbl, netBbl, away float64 // away: of those that nobody will book
 	rejected, dropped, voided   int
+	held                        int // of n: they have not left, and a person may yet reject them
+	heldBbl                     float64
 	lacking                     []string // the tanks of tickets without gross, and what they lack
 }
 
@@ -165,6 +171,9 @@ func (s *ticketSum) add(r *ticketRow, h site) {
 	}
 	s.n++
 	s.bbl += bbl
+	if r.State == "held" {
+		s.held, s.heldBbl = s.held+1, s.heldBbl+bbl
+	}
 	if r.figures(h).bbl == nil {
 		s.noBbl++
 	}
@@ -184,17 +193,27 @@ func (s *ticketSum) add(r *ticketRow, h site) {
 	}
 }
 
-// String has gross and net only where every ticket has.
+// String says of how many tickets gross and net are, where not of all, and what of it has not left.
 func (s *ticketSum) String() string {
 	text := fmt.Sprintf("%s, %.2f bbl by gauge", countText(s.n, "ticket"), s.bbl)
 	if s.noBbl > 0 {
 		text += fmt.Sprintf(" WITHOUT %d of them, whose barrels are not known here", s.noBbl)
 	}
-	if s.n > 0 && s.noGross == 0 {
-		text += fmt.Sprintf(", %.2f gross", s.grossBbl)
+	for _, f := range []struct {
+		bbl  float64
+		none int
+		name string
+	}{{s.grossBbl, s.noGross, "gross"}, {s.netBbl, s.noNet, "net"}} {
+		switch {
+		case f.none == s.n: // of no ticket
+		case f.none == 0:
+			text += fmt.Sprintf(", %.2f %s", f.bbl, f.name)
+		default:
+			text += fmt.Sprintf(", %.2f %s of only %d of them", f.bbl, f.name, s.n-f.none)
+		}
 	}
-	if s.n > 0 && s.noNet == 0 {
-		text += fmt.Sprintf(", %.2f net", s.netBbl)
+	if s.held > 0 {
+		text += fmt.Sprintf("; of it held: %d, %.2f bbl", s.held, s.heldBbl)
 	}
 	return text
 }
@@ -232,7 +251,7 @@ func printSums(t *table, h site, rows []ticketRow) {
 		}
 	}
 	if sum.noGross > 0 && sum.noGross < sum.n {
-		t.printf("no gross and net in a sum with %s of: %s\n", countText(sum.noGross, "ticket"), strings.Join(sum.lacking, "; "))
+		t.printf("no gross and net of %s: %s\n", countText(sum.noGross, "ticket"), strings.Join(sum.lacking, "; "))
 	}
 }
 
@@ -248,21 +267,21 @@ func printBeside(t *table, h site, rows []ticketRow, inBook map[string]float64) 
 		switch {
 		case !r.Booked() || g.bbl == nil:
 		case known && r.Number != "":
-			flowedIn, closed = flowedIn+run-*g.bbl, closed+1
+			flowedIn, closed = flowedIn+run-hundredths(*g.bbl), closed+1
 		case inBook != nil:
-			open, openBbl = open+1, openBbl+*g.bbl
-		case r.Load != nil:
-			flowedIn += r.Load.RemovedBbl - r.Load.GaugeBbl
+			open, openBbl = open+1, openBbl+hundredths(*g.bbl)
+		case r.Inflow() != nil:
+			flowedIn += *r.Inflow()
 		}
 	}
 	if flowedIn >= 0.05 {
-		t.printf("the book's runs of these loads are %.1f bbl more: it flowed in meanwhile\n", flowedIn)
+		t.printf("the book's runs of these loads are %.2f bbl more: it flowed in meanwhile\n", flowedIn)
 	}
 	if open > 0 && closed > 0 {
-		t.printf("not in the book: %s, %.1f bbl; their day is not closed, or has no row there\n", countText(open, "ticket"), openBbl)
+		t.printf("not in the book: %s, %.2f bbl; their day is not closed, or has no row there\n", countText(open, "ticket"), openBbl)
 	}
 	if sum.rejected+sum.dropped+sum.voided > 0 {
-		t.printf("not in the sums: %d rejected, %d dropped, %d void, %.1f bbl; nor in the book's runs\n", sum.rejected, sum.dropped, sum.voided, sum.away)
+		t.printf("not in the sums: %d rejected, %d dropped, %d void, %.2f bbl; nor in the book's runs\n", sum.rejected, sum.dropped, sum.voided, sum.away)
 	}
 }
 
@@ -273,19 +292,6 @@ func listTickets(ctx context.Context, c *call) (listTickets []ticketRow, err err
 		return err
 	})
 	return listTickets, err
-}
-
-// byNumber finds one ticket; in a number capitals do not matter.
-func byNumber(rows []ticketRow, number string) (*ticketRow, error) {
-	var numbers []string
-	for i := range rows {
-		r := &rows[i]
-		if name := r.Name(); name != "" && (strings.EqualFold(name, number) || strings.EqualFold(r.Handle, number)) {
-			return r, nil
-		}
-		numbers = append(numbers, r.Name())
-	}
-	return nil, fmt.Errorf("%w: %s%s; `gauger tickets list` shows them", ledger.ErrNoTicket, number, didYouMean(number, numbers))
 }
 
 // period is a stretch of production days, or of times.
@@ -343,20 +349,20 @@ func (r *ticketRow) csvLine(h site) []string {
 	if v == nil {
 		v = &ledger.Volumes{}
 	}
-	var openBbl, closeBbl, removed, inflow, off *float64
+	var openBbl, closeBbl, off *float64
 	if r.Volumes != nil {
 		openBbl, closeBbl = &v.OpenBbl, &v.CloseBbl
 	}
 	if r.Load != nil {
-		removed, inflow, off = &r.Load.RemovedBbl, &r.Load.InflowBbl, &r.Load.ErrorBbl
+		off = &r.Load.ErrorBbl
 		if r.Load.Least() != "" {
 			off = nil // there was more, and nobody knows how much
 		}
 	}
 	line := []string{
 		r.Day, spreadsheetText(r.Number), spreadsheetText(r.Tank), spreadsheetText(r.purchaser(h)), at(r.Start), at(r.End),
-		open, figureText(f.open, 2), closing, figureText(f.closing, 2), figureText(openBbl, 2), figureText(closeBbl, 2), figureText(f.bbl, 2),
-		figureText(removed, 2), figureText(inflow, 2), figureText(off, 2), figureText(v.OpenDegF, 1), figureText(v.CloseDegF, 1), figureText(v.Gravity, 4), figureText(v.API60, 1),
+		open, levelText(f.open), closing, levelText(f.closing), figureText(openBbl, 2), figureText(closeBbl, 2), figureText(f.bbl, 2),
+		figureText(r.RemovedBbl(), 2), figureText(r.Inflow(), 2), figureText(off, 2), figureText(v.OpenDegF, 1), figureText(v.CloseDegF, 1), figureText(v.Gravity, 4), figureText(v.API60, 1),
 		figureText(v.BSW, 2), figureText(v.OpenCTL, 5), figureText(v.CloseCTL, 5), figureText(v.GrossBbl, 2), figureText(v.NetBbl, 2),
 	}
 	if t := r.Hauled; t != nil {

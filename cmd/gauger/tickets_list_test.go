@@ -11,7 +11,7 @@ import (
 )
 
 // The sums of a month: by day, in all, by tank and by purchaser; what will not be booked stands apart, and what the tank book has
-// more than the tickets is said. Gross is only said where every ticket has it.
+// more than the tickets is said. Gross of some says of how many, and what is held may yet be rejected.
 func TestTheSumsOfAMonth(t *testing.T) {
 	row := func(day, id, state string, bbl, flowedIn float64, gross *float64) ticketRow {
 		r := ledger.TicketRecord{Tank: id, Day: day, Volumes: &ledger.Volumes{OpenBbl: bbl, GrossBbl: gross}, Load: &tank.Load{GaugeBbl: bbl, RemovedBbl: bbl + flowedIn}}
@@ -19,7 +19,7 @@ func TestTheSumsOfAMonth(t *testing.T) {
 	}
 	rows := []ticketRow{
 		row("2026-03-02", "TK-2", "delivered", 170, 2.4, new(168.0)), row("2026-03-01", "TK-1", "waiting", 180.5, 0, new(178.5)),
-		row("2026-03-02", "TK-1", "rejected", 90, 7, nil), row("2026-03-02", "TK-1", "dropped", 80, 0, nil), row("2026-03-02", "TK-1", "delivered", 160, 0, nil),
+		row("2026-03-02", "TK-1", "rejected", 90, 7, nil), row("2026-03-02", "TK-1", "dropped", 80, 0, nil), row("2026-03-02", "TK-1", "held", 160, 0, nil),
 	}
 	void := row("2026-03-01", "TK-1", "delivered", 175, 0, nil)
 	void.Voided = "pat: wrong; M-1 is booked in its place"
@@ -32,14 +32,14 @@ func TestTheSumsOfAMonth(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `production day 2026-03-01: 1 ticket, 180.50 bbl by gauge, 178.50 gross
-production day 2026-03-02: 2 tickets, 330.00 bbl by gauge
+production day 2026-03-02: 2 tickets, 330.00 bbl by gauge, 168.00 gross of only 1 of them; of it held: 1, 160.00 bbl
 
-2 days with tickets, from 2026-03-01 to 2026-03-02: 3 tickets, 510.50 bbl by gauge
-  TK-1: 2 tickets, 340.50 bbl by gauge
+2 days with tickets, from 2026-03-01 to 2026-03-02: 3 tickets, 510.50 bbl by gauge, 346.50 gross of only 2 of them; of it held: 1, 160.00 bbl
+  TK-1: 2 tickets, 340.50 bbl by gauge, 178.50 gross of only 1 of them; of it held: 1, 160.00 bbl
   TK-2: 1 ticket, 170.00 bbl by gauge, 168.00 gross
-no gross and net in a sum with 1 ticket of: TK-1
-the book's runs of these loads are 2.4 bbl more: it flowed in meanwhile
-not in the sums: 1 rejected, 1 dropped, 1 void, 345.0 bbl; nor in the book's runs
+no gross and net of 1 ticket: TK-1
+the book's runs of these loads are 2.40 bbl more: it flowed in meanwhile
+not in the sums: 1 rejected, 1 dropped, 1 void, 345.00 bbl; nor in the book's runs
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
@@ -63,13 +63,13 @@ func TestTheSumsAreThoseOfTheLines(t *testing.T) {
 	for range 20 {
 		r := ledger.TicketRecord{Load: &tank.Load{GaugeBbl: 100.006}, Volumes: &ledger.Volumes{GrossBbl: new(99.006)}}
 		sum.add(&ticketRow{control.TicketRow{TicketRecord: r, State: "delivered"}}, site{})
-		book.Tickets = append(book.Tickets, ledger.BookTicket{GaugeBbl: 100.006, RunsBbl: 100.5, State: "left"})
+		book.Tickets = append(book.Tickets, ledger.BookTicket{GaugeBbl: 100.01, RunsBbl: 100.5, State: "left"})
 	}
 	if sum.String() != "20 tickets, 2000.20 bbl by gauge, 1980.20 gross" {
 		t.Errorf("the list: %s", &sum)
 	}
 	sum.add(&ticketRow{control.TicketRow{TicketRecord: ledger.TicketRecord{Number: "A-1", Seq: 1, Rebuilt: "known by its receipt alone"}, State: "delivered"}}, site{})
-	if sum.String() != "21 tickets, 2000.20 bbl by gauge WITHOUT 1 of them, whose barrels are not known here" {
+	if sum.String() != "21 tickets, 2000.20 bbl by gauge WITHOUT 1 of them, whose barrels are not known here, 1980.20 gross of only 20 of them" {
 		t.Errorf("the list with a ticket whose figures are lost: %s", &sum)
 	}
 	var out strings.Builder

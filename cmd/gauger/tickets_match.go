@@ -120,8 +120,12 @@ func differenceOf(h *ledger.TruckTotals, b *ledger.TicketRecord) string {
 	}
 	l := b.Load
 	text := fmt.Sprintf("%s has %.2f, ", map[bool]string{true: "the ticket", false: "gauger"}[l == nil], *h.Ours)
-	if l != nil && h.Metered && l.RemovedBbl-l.GaugeBbl >= 0.05 {
-		text += fmt.Sprintf("with the %.1f bbl that flowed in meanwhile, ", l.RemovedBbl-l.GaugeBbl)
+	inflow := 0.0
+	if in := b.Inflow(); in != nil && *in >= 0.05 {
+		inflow = *in
+	}
+	if inflow > 0 && h.Metered {
+		text += fmt.Sprintf("with the %.1f bbl that flowed in meanwhile, ", inflow)
 	}
 	text += fmt.Sprintf("so the truck has %.2f bbl", math.Abs(*h.Difference))
 	if h.Percent != nil {
@@ -140,8 +144,8 @@ func differenceOf(h *ledger.TruckTotals, b *ledger.TicketRecord) string {
 		}
 	}
 	text += fmt.Sprintf(", %s 0.5 %% or 1 bbl", inside(*h.Close))
-	if l != nil && !h.Metered && l.RemovedBbl-l.GaugeBbl >= 0.05 {
-		text += fmt.Sprintf("; %.1f bbl flowed in meanwhile, which only a meter on the truck has (--metered)", l.RemovedBbl-l.GaugeBbl)
+	if inflow > 0 && !h.Metered {
+		text += fmt.Sprintf("; %.1f bbl flowed in meanwhile, which only a meter on the truck has (--metered)", inflow)
 	}
 	return text
 }

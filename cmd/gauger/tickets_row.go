@@ -41,6 +41,19 @@ func (d *connection) tickets(ctx context.Context) ([]ticketRow, error) {
 	return rows, nil
 }
 
+// byNumber finds one ticket; in a number capitals do not matter.
+func byNumber(rows []ticketRow, number string) (*ticketRow, error) {
+	var numbers []string
+	for i := range rows {
+		r := &rows[i]
+		if name := r.Name(); name != "" && (strings.EqualFold(name, number) || strings.EqualFold(r.Handle, number)) {
+			return r, nil
+		}
+		numbers = append(numbers, r.Name())
+	}
+	return nil, fmt.Errorf("%w: %s%s; `gauger tickets list` shows them", ledger.ErrNoTicket, number, didYouMean(number, numbers))
+}
+
 // standing is where a ticket stands, as the list shows it: a void one counts no more, wherever its record is.
 func (r *ticketRow) standing() string {
 	if r.Voided != "" {

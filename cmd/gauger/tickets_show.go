@@ -139,6 +139,9 @@ func (r *ticketRow) addGauges(s *sheet, h site) {
 	if g.bbl != nil {
 		s.add("by gauge", "%.2f bbl", *g.bbl)
 	}
+	if r.InflowBbl != nil {
+		s.add("flowed in meanwhile", "%.2f bbl, in the load of %s", *r.InflowBbl, r.LoadOf)
+	}
 }
 
 // computedEdges names those of a load's two gauges that nobody measured: readings were wanting there, as of a sensor beyond its range, and
