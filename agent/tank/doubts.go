@@ -171,11 +171,11 @@ func (s siteTanks) standsDead(i int, ts *tankState, d *draw, now float64) []stri
 	}
 	after := between(ts.levels.recent, d.end+settleShort, math.Min(math.Min(now, d.next), d.end+deadMost))
 	filled := func(long float64) bool { return ts.levels.roseBefore(d.start, long) > deadRises*d.inflow.usual }
-	if e, ok := ts.levels.standingAt(after, 1, d.start); ok && filled(deadMost/3) && missed(&e) {
+	if e, ok := ts.levels.standingAt(after, 1, d.start); ok && filled(deadMost/3) && missed(&e) && s.othersFilled(i, e.from, e.to) < explainedShare*e.missed*per {
 		if e.again {
 			d.closing.err = math.Hypot(d.closing.err, e.missed)
 			say(e, "behind it", "at its stop")
-		} else if filled(deadUntil) && s.othersFilled(i, e.from, e.to) < explainedShare*e.missed*per {
+		} else if filled(deadUntil) {
 			say(e, "behind it", "that hangs, or the well is shut in")
 		}
 	}

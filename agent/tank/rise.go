@@ -112,7 +112,7 @@ func (s siteTanks) partlyMoved(i int, d draw, removed float64) (why string, bbl 
 			continue
 		}
 		rose, seen := other.riseKnown(o, from, to, other.readFar())
-		if seen && rose >= math.Max(wrongBbl(removed), partMoved*removed) && other.filledFast(o, from, to) {
+		if seen && rose >= math.Max(wrongBbl(removed), partMoved*removed) && other.filledFast(o, from, to) && !s.wellTurned(i, j, from, to) {
 			return fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, faster than a well fills it: some of this moved there", o.ID, rose), rose
 		}
 		if rose := other.roseUnseen(o, from, to); !seen && rose >= explainedShare*removed && rose <= removed/explainedShare {
@@ -120,6 +120,16 @@ func (s siteTanks) partlyMoved(i int, d draw, removed float64) (why string, bbl 
 		}
 	}
 	return "", 0
+}
+
+// wellTurned says that a tank fills no faster in some time than another did in the hours before it: the other's well may have been turned to it.
+func (s siteTanks) wellTurned(from, to int, since, until float64) bool {
+	a, b := s.st.tanks[from], s.st.tanks[to]
+	long := math.Max(burstSeconds, 3*math.Max(a.interval.usual, b.interval.usual))
+	fills := func(t *Tank, ts *tankState, since, until float64) float64 {
+		return ts.levels.mostRisen(since, until, long) * t.Table.PerInch(ts.last.v)
+	}
+	return fills(&s.site.tanks[to], b, since, until) <= burstTimes*fills(&s.site.tanks[from], a, since-learnFrom, since)
 }
 
 // roseIn is the time within which a level rose as it did beyond a rate between two times: as straight as from a tenth of it to nine tenths.

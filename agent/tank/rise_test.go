@@ -248,3 +248,28 @@ func TestATransferThatIsReadLate(t *testing.T) {
 		}
 	}
 }
+
+// A well that is turned to another tank as the truck comes fills that one as it filled this one: nothing of the load moved there, and a
+// closing at which the level stands, as it did behind the loads before, is no blind zone.
+func TestAWellThatIsTurnedToAnotherTankForTheLoadAsksNothing(t *testing.T) {
+	pulses := func(from, to float64) (in []tanktest.Move) {
+		for at := from; at < to; at += 2400 {
+			in = append(in, tanktest.Move{From: at, Bbl: -16, Rate: 2})
+		}
+		return in
+	}
+	first := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 160, Rate: 6.4}
+	second := tanktest.Move{From: 13 * tanktest.Hour, Bbl: 160, Rate: 6.4}
+	r := newRig(t,
+		tanktest.Well{Level0: 48, Moves: append(pulses(1200, first.From), append(pulses(first.From+7.4*tanktest.Hour, 20*tanktest.Hour), first)...)},
+		tanktest.Well{Level0: 12, Moves: append(pulses(first.From+300, second.From-900), second)})
+	r.run(0, 17*tanktest.Hour)
+	if len(r.loads) != 2 {
+		t.Fatalf("want two loads: %+v", r.loads)
+	}
+	for _, l := range r.loads {
+		if len(l.Review) > 0 {
+			t.Errorf("%s asks: %q", l.Tank, l.Review)
+		}
+	}
+}
