@@ -173,21 +173,37 @@ func (h *HeldTicket) redate(now *ClockZeros) {
 	h.Due = h.Due.Add(now.Box.Sub(then.Box))
 }
 
-// byThisClock ends the reason for a review that the service says another time than the clock of a ticket's times does.
-const byThisClock = " than this box's clock, by which its times are"
+// byThisClock is in the reason for a review that the service says another time than the clock of a ticket's times does; AnotherDay ends
+// that of one that waits, since its day would be another one.
+const (
+	byThisClock = " than this box's clock, by which its times are"
+	AnotherDay  = byThisClock + ", on another day"
+)
 
 // reviewClock asks for a review of a ticket whose times are by the box's clock while the service says that it is wrong by so much, and
 // no longer once that is over: the clock was set, and the times with it, or somebody who knows has said that it is right.
-func (h *HeldTicket) reviewClock(against time.Duration, now *ClockZeros) (changed bool) {
-	asks := slices.IndexFunc(h.Load.Review, func(why string) bool { return strings.HasSuffix(why, byThisClock) })
-	ours := against != 0 && (now.Own.IsZero() || now.Own.Sub(now.Box).Abs() < stampedAlike)
-	switch {
-	case ours && asks < 0:
-		h.Load.Review = append(slices.Clone(h.Load.Review), clock.Says(against)+byThisClock)
-	case !ours && asks >= 0:
-		h.Load.Review = slices.Delete(slices.Clone(h.Load.Review), asks, asks+1)
+func (h *HeldTicket) reviewClock(against time.Duration, now *ClockZeros, anotherDay bool) (changed bool) {
+	asks := slices.IndexFunc(h.Load.Review, func(why string) bool { return strings.Contains(why, byThisClock) })
+	ours := against != 0 && h.byBoxClock(now)
+	if ours == (asks >= 0) && (!ours || strings.HasSuffix(h.Load.Review[asks], AnotherDay) == anotherDay) {
+		return false
 	}
-	return ours != (asks >= 0)
+	h.Load.Review = slices.Clone(h.Load.Review)
+	if asks >= 0 {
+		h.Load.Review = slices.Delete(h.Load.Review, asks, asks+1)
+	}
+	switch {
+	case anotherDay:
+		h.Load.Review = append(h.Load.Review, clock.Says(against)+AnotherDay)
+	case ours:
+		h.Load.Review = append(h.Load.Review, clock.Says(against)+byThisClock)
+	}
+	return true
+}
+
+// byBoxClock says that the times of a ticket are by the box's clock, and not by a device's own.
+func (h *HeldTicket) byBoxClock(now *ClockZeros) bool {
+	return now.Own.IsZero() || now.Own.Sub(now.Box).Abs() < stampedAlike
 }
 
 // correctLoad changes a held load: a clock that was set moves its times, all else is for a person to judge.
