@@ -118,7 +118,7 @@ func (c *checker) hintDevice(p collectors.Point) string {
 }
 
 // busTime computes how much of the time of their lines the Modbus devices take, and tells of lines that cannot keep
-// up. The configuration is complete by now: levels on serial lines are read twice.
+// up. The configuration is complete by now: levels and posted values on serial lines are read twice.
 func (c *checker) busTime() {
 	var devices []modbus.Device
 	at := map[string]string{}
