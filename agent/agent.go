@@ -4,7 +4,7 @@
 // agent.go: the workers, and how a run begins and ends. sender.go: a batch on its way to the service. outbox_events.go and
 // outbox_summary.go: events of what the outbox says, summed up. device_lookup.go: the service is asked once for each tank, and for its time while
 // nobody vouches for the clock.
-// crew.go: the collectors, which outlive a change of the configuration. systemd.go: sd_notify, the watchdog, and what systemd shows as
+// store_copy.go: a store that was put back from a copy is noticed. crew.go: the collectors, which outlive a change of the configuration. systemd.go: sd_notify, the watchdog, and what systemd shows as
 // the status; which part hangs.
 //
 // The loss of a collector is an event and a log line, and stops nothing else. What is said again and again of a stream is told once
@@ -223,6 +223,9 @@ func (a *Agent) beginRun() error {
 		if hint := a.Ledger.NewStoreHint(time.Now()); hint != "" {
 			a.Log.Warn().Msg(hint)
 		}
+	}
+	if err := a.tellCopiedStore(); err != nil {
+		return err
 	}
 	now := time.Now().Round(0)
 	if !last.Began.IsZero() && !last.Clean && !a.Replay {

@@ -46,3 +46,49 @@ func TestARemovedStoreEndsTheAgent(t *testing.T) {
 		}
 	})
 }
+
+// A copy of the store that is put in its place is noticed at the next start, once; a start on the same store is none.
+func TestAStoreThatWasPutBackIsTold(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, known := bornAt(dir); !known {
+		t.Skip("this file system does not keep when a file was made")
+	}
+	starts := func(what string, told bool) {
+		t.Helper()
+		if text, err := copiedStore(dir); err != nil || (text != "") != told {
+			t.Errorf("%s: %q, %v", what, text, err)
+		}
+	}
+	path := filepath.Join(dir, originFile)
+	starts("a new store", false)
+	starts("the same", false)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, err := time.Parse(time.RFC3339Nano, string(text[:len(text)-1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, copied := range map[time.Duration]bool{-time.Hour: true, time.Hour: true, time.Second: false} {
+		if err := os.WriteFile(path, []byte(was.Add(at).Format(time.RFC3339Nano)), 0o600); err != nil { // as a copy made so much later has it
+			t.Fatal(err)
+		}
+		starts(at.String(), copied)
+		starts(at.String()+", again", false)
+		if text, err = os.ReadFile(path); err == nil && copied {
+			was, err = time.Parse(time.RFC3339Nano, string(text[:len(text)-1]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil { // cut off by a power failure
+		t.Fatal(err)
+	}
+	starts("nothing in it", false)
+	starts("after that", false)
+}

@@ -139,3 +139,14 @@ func TestALevelThatNobodyWatchesIsTold(t *testing.T) {
 		}
 	}
 }
+
+// Each message of a broker that is posted is written to the card by itself, and check says what that costs.
+func TestEveryMessageThatIsPostedIsDoubted(t *testing.T) {
+	const polled, slow = "point: battery-plc/oil-target, every: 24h", "point: radio/tk2-level, every: 24h"
+	for line, want := range map[string]bool{slow: false, strings.Replace(slow, "24h", "0s", 1): true, strings.Replace(polled, "24h", "0s", 1): false} {
+		said := told(edited(t, polled, line).Warnings, "wells[0].targets[0].every")
+		if (said != "") != want || want && !strings.Contains(said, "1.3 GB a day") {
+			t.Errorf("%s: %q", line, said)
+		}
+	}
+}

@@ -31,7 +31,7 @@ func (c *Config) complete(dir string) {
 	for _, dev := range c.Devices {
 		dev.options.complete(facts)
 	}
-	c.tankLevels()
+	c.whatLeaves()
 }
 
 func (c *Config) resolveFiles(dir string) {
@@ -101,14 +101,27 @@ func (c *Config) facts() siteFacts {
 	return siteFacts{id: c.ID, shard: c.Shard, zone: c.Zone, remote: c.remote(), masters: len(c.Share.Masters) > 0}
 }
 
-// tankLevels tells each device which of its points are levels of tanks.
-func (c *Config) tankLevels() {
+// whatLeaves tells each device which of its points leave as a well's values or are levels of tanks.
+func (c *Config) whatLeaves() {
+	posted := func(p collectors.Point) {
+		if info, ok := c.PointInfo(p); ok { // what is posted is a whole number of scaled ones: no more than one of them apart
+			c.Devices[info.Device].options.feeds(info.Index, func(time.Duration) float64 { return 1 / c.Service.Wire.ValueScale })
+		}
+	}
+	for _, w := range c.Wells {
+		for _, v := range w.TagValues {
+			posted(v.Point)
+		}
+		for _, v := range w.Targets {
+			posted(v.Point)
+		}
+	}
 	for _, t := range c.Tanks {
 		info, ok := c.PointInfo(t.Level)
 		if !ok {
 			continue
 		}
-		c.Devices[info.Device].options.feedsLevel(info.Index, func(within time.Duration) float64 {
+		c.Devices[info.Device].options.feeds(info.Index, func(within time.Duration) float64 {
 			per, err := tank.LevelInches(1, info.Unit, t.Height)
 			if err != nil || per <= 0 {
 				return 0

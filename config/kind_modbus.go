@@ -59,9 +59,9 @@ func (e *modbusEntry) origin(point string) collectors.Origin {
 	return collectors.Origin{}
 }
 
-// feedsLevel has the level of a tank on a serial line read twice, unless the file says otherwise: a frame there carries
-// nothing that ties an answer to its request. The two readings may differ by what a load can move between them, and by noise.
-func (e *modbusEntry) feedsLevel(point int, m levelMoveWithin) {
+// feeds has the level of a tank, or what is posted of a well, on a serial line read twice, unless the file says otherwise: a frame there
+// carries nothing that ties an answer to its request. Two levels may differ by what a load can move between them, and by noise.
+func (e *modbusEntry) feeds(point int, m moveWithin) {
 	p := &e.Options.Points[point]
 	if p.Verify == "" && e.Options.SerialLine() {
 		p.Verify = "twice"

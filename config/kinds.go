@@ -67,16 +67,16 @@ type options interface {
 	check(r *report, at string, s siteFacts) // tells of what is wrong with it alone
 
 	// plainEntry has these for kinds that have no use for them.
-	complete(s siteFacts)                    // fills in what follows from the site
-	origin(point string) collectors.Origin   // zero: there is no such point, or nothing is known of it
-	files() []*string                        // names of files in it
-	mapFiles(resolve func(string) string)    // the same of names within other texts
-	instance(name string) (options, bool)    // a copy in which one point of a template is a point of its own
-	feedsLevel(point int, m levelMoveWithin) // a point is the level of a tank
-	unwatched(point int) (key string)        // the key that is missing, without which nobody notices that a point falls silent; empty: somebody does
-	reached() (by []string)                  // what it shares with others that are reached by it too
-	hashUnwritten(sum io.Writer)             // adds what of how it is read no key shows
-	dropDone()                               // takes away keys that have done their work once it is decoded
+	complete(s siteFacts)                  // fills in what follows from the site
+	origin(point string) collectors.Origin // zero: there is no such point, or nothing is known of it
+	files() []*string                      // names of files in it
+	mapFiles(resolve func(string) string)  // the same of names within other texts
+	instance(name string) (options, bool)  // a copy in which one point of a template is a point of its own
+	feeds(point int, m moveWithin)         // a point is the level of a tank, or leaves as a well's value
+	unwatched(point int) (key string)      // the key that is missing, without which nobody notices that a point falls silent; empty: somebody does
+	reached() (by []string)                // what it shares with others that are reached by it too
+	hashUnwritten(sum io.Writer)           // adds what of how it is read no key shows
+	dropDone()                             // takes away keys that have done their work once it is decoded
 }
 
 // plainEntry is embedded by the entries of kinds.
@@ -87,7 +87,7 @@ func (plainEntry) origin(string) collectors.Origin { return collectors.Origin{} 
 func (plainEntry) files() []*string                { return nil }
 func (plainEntry) mapFiles(func(string) string)    {}
 func (plainEntry) instance(string) (options, bool) { return nil, false }
-func (plainEntry) feedsLevel(int, levelMoveWithin) {}
+func (plainEntry) feeds(int, moveWithin)           {}
 func (plainEntry) dropDone()                       {}
 func (plainEntry) unwatched(int) string            { return "" }
 func (plainEntry) reached() []string               { return nil }
@@ -120,8 +120,8 @@ type deviceAt struct {
 	options options
 }
 
-// levelMoveWithin is the most that a level moves within a time, in the point's unit.
-type levelMoveWithin func(within time.Duration) float64
+// moveWithin is the most that a level or a value moves within a time, in the point's unit.
+type moveWithin func(within time.Duration) float64
 
 // What a device can keep up with.
 const (

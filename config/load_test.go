@@ -198,7 +198,7 @@ func TestRelativeNamesBeginAtTheFile(t *testing.T) {
 	}
 }
 
-func TestLevelsOnASerialLineAreReadTwice(t *testing.T) {
+func TestLevelsAndPostedValuesOnASerialLineAreReadTwice(t *testing.T) {
 	verify := func(cfg *Config, device, point int) string {
 		return Options[modbus.Device](cfg.Devices[device]).Points[point].Verify
 	}
@@ -214,6 +214,11 @@ func TestLevelsOnASerialLineAreReadTwice(t *testing.T) {
 	}
 	if got := verify(edited(t, "input: 0, type: float32, unit: ft", "input: 0, type: float32, unit: ft, verify: once"), 1, 0); got != "once" {
 		t.Errorf("once in the file: verify %q", got)
+	}
+	// What is posted of a well is one too many or too few at most.
+	posted := edited(t, "modbus: tcp://", "modbus: rtu+tcp://")
+	if got := verify(posted, 0, 3) + verify(posted, 0, 1); got != "twice" || Options[modbus.Device](posted.Devices[0]).Points[3].Agree != 1 {
+		t.Errorf("a value and a temperature on rtu+tcp: verify %q, want twice and none", got)
 	}
 	// 15 bbl/min at 402.87/240 bbl/in for the time-out of one second, and 1.5 in of noise, in feet.
 	want := (15/(402.87/240)/60 + 1.5) / 12

@@ -371,7 +371,7 @@ func TemplateOf(d modbus.Device) ([]byte, error) {
 	text += "points:\n"
 	for _, p := range d.Points {
 		if p.Verify == "twice" && d.SerialLine() {
-			p.Verify = "" // as the level of a tank there has it by itself
+			p.Verify = "" // as a level or a value there has it by itself
 		}
 		line, err := Line(p)
 		if err != nil {

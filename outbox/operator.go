@@ -69,17 +69,16 @@ func (b *Box) retryOne(g *group, s *stream, seq uint64) error {
 	if err != nil {
 		return err
 	}
-	if v == nil && len(s.failing) > 0 {
+	if v == nil {
 		if v, err = b.fetchStored(s.queueBucket, seq); err != nil {
 			return err
 		}
-		if v != nil && s.retryDestination(seq, addressOf(v)) {
-			return nil
+		if v == nil {
+			return fmt.Errorf("retry record %d of %s: %w", seq, s.Name, ErrRecord)
 		}
-		v = nil
-	}
-	if v == nil {
-		return fmt.Errorf("retry record %d of %s: no dead letter and not parked: %w", seq, s.Name, ErrRecord)
+		s.retryDestination(seq, addressOf(v))
+		g.wake(s)
+		return nil // it waits, and whoever drains is told to try
 	}
 	_, value, err := unsealDeadLetter(s, seqKey(seq), v)
 	if err == nil {

@@ -8,8 +8,8 @@
 // queued keeps its bytes.
 //
 // The service's Date is a witness for the clock or against it. Where several answers in a row say the same other time, the clock is not
-// trusted, whoever else vouches for it. It is not moved, and nothing waits for that alone: a service whose own clock is wrong
-// must not stop a site. People are told, and tickets ask for review, until an answer agrees, the clock is set to what the service says, or a
+// trusted, whoever else vouches for it. It is not moved, and only tickets whose day would be another one by the service's clock wait
+// for that alone: a service whose own clock is wrong must not stop a site. People are told, and tickets ask for review, until an answer agrees, the clock is set to what the service says, or a
 // person who knows of it says that the clock is right.
 //
 // clock.go: the grades, steps, and what confirms a clock. boot.go: what a run leaves to the next one.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -78,7 +79,7 @@ type Answer struct {
 	RetryAfter    time.Duration // how long the service asks to wait, 1 s to 1 h; 0: it does not say
 	Message       string        // for a person: what the service or the network said
 	Body          string        // the first 2 KB of what the service answered, for the log
-	Foreign       bool          // a 2xx came with a web page or with an error: it is none
+	Foreign       bool          // a 2xx came with a web page, with no JSON or with an error: it is none
 	ClockDoubt    bool          // the certificate's dates do not fit this box's clock: one of them is wrong
 }
 
@@ -173,25 +174,63 @@ func parseErrorBody(b []byte) errorBody {
 	}
 }
 
-// reportsError says that the body of an answer which calls itself a success is the service's error and nothing else: an object of
-// the error's fields alone, with a status that is no success or, where it has none, an error's code. Of anything more the
-// specification shows too little.
+// reportsError says that the body of an answer which calls itself a success is an error and nothing else: an object with a status that is
+// no success, success: false or an error, of what goes with errors alone. The service's own shape is that of the specification; gateways,
+// API managers and portals have the others. Of anything more the specification shows too little.
 func reportsError(body []byte) bool {
-	e := parseErrorBody(body)
-	if e.Message == "" && e.Description == "" || e.Status == 0 && e.Code == 0 || e.Status >= 200 && e.Status <= 299 {
+	body = bytes.TrimSpace(body)
+	if len(body) == 0 || body[0] != '{' || !json.Valid(body) {
 		return false
 	}
-	for name := range inside(bytes.TrimSpace(body)) {
-		if !slices.ContainsFunc(ownErrorFields[:], func(own string) bool { return isName(name, own) }) {
-			return false
+	failed, told, other := false, false, false
+	for name, raw := range inside(body) {
+		of := func(names ...string) bool {
+			return slices.ContainsFunc(names, func(n string) bool { return isName(name, n) })
+		}
+		text := scalar(raw)
+		status, err := strconv.Atoi(text) // where it is no number, zero
+		switch {
+		case of("httpStatusCode", "statusCode"):
+			if err == nil && status >= 200 && status <= 299 {
+				return false
+			}
+			failed = failed || err == nil && status != 0
+		case of("success", "succeeded", "isSuccess"):
+			if strings.EqualFold(text, "true") {
+				return false
+			}
+			failed = failed || strings.EqualFold(text, "false")
+		case of("status"):
+			failed = failed || status >= 400 || slices.Contains([]string{"error", "fail", "failed"}, strings.ToLower(text))
+		case of("errorCode"):
+			told = told || err == nil && status != 0
+		case of("error", "errors"):
+			told = told || !slices.Contains([]string{"null", "0", "false", `""`, "{}", "[]"}, string(raw))
+		default:
+			other = other || !of("message", "errorDescription", "correlationId", "timestamp", "activityId", "requestId", "traceId", "code", "type", "title", "detail")
 		}
 	}
-	return true
+	return (failed || told) && !other
+}
+
+// readJSON says what the body of an answer to something saved is: nothing that the service could have said, since it speaks JSON (text, an
+// image, a script), or the beginning of a JSON value and no more. What it says to what it saved is not shown, so that nothing at all and
+// any JSON may be right.
+func readJSON(body []byte) (foreign, begun bool) {
+	body = bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(body), []byte("\ufeff")))
+	if len(body) == 0 {
+		return false, false
+	}
+	var whole json.RawMessage
+	err := json.Unmarshal(body, &whole)
+	e, ok := errors.AsType[*json.SyntaxError](err)
+	begun = ok && e.Offset >= int64(len(body)) && strings.HasPrefix(e.Error(), "unexpected end")
+	return err != nil && !begun, begun
 }
 
 // inSuccess says what an error means that came with a success's status.
 func (b errorBody) inSuccess(status int) string {
-	return fmt.Sprintf("%d %s, but its body is the service's own error, so that it does not count as taken: %s; ask the service",
+	return fmt.Sprintf("%d %s, but its body is an error, so that it does not count as taken: %s; ask the service",
 		status, http.StatusText(status), b.sentence(cmp.Or(b.Status, status)))
 }
 
@@ -256,6 +295,11 @@ func webPage(h http.Header, body []byte) bool {
 
 // aboutPage says what stood there instead of the service.
 func aboutPage(p reply) string {
+	if p.foreign {
+		return fmt.Sprintf("%d %s with what is no JSON, %s%s, which is not the service's answer: a portal, a gateway or a proxy; look at "+
+			"service.url and at what stands between (wire.accept_html, if the service itself answers so)",
+			p.status, http.StatusText(p.status), cmp.Or(clean(cut(p.header.Get("Content-Type"), 40)), "of no type"), pageTitle(p.body))
+	}
 	return fmt.Sprintf("%d %s with a web page%s, which is not the service's answer: a maintenance page, a gateway or a proxy; "+
 		"look at service.url and at what stands between (wire.accept_html, if the service itself answers so)",
 		p.status, http.StatusText(p.status), pageTitle(p.body))

@@ -76,11 +76,10 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// TestAnswerCutAtEveryByte cuts the answer at each of its bytes: until the status is known the service may have
-// the record, and from then on it has it.
+// TestAnswerCutAtEveryByte cuts the answer at each of its bytes: until its end it may have been anything, and the service may have
+// the record or not.
 func TestAnswerCutAtEveryByte(t *testing.T) {
 	const answer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"saved\":1}"
-	known := strings.Index(answer, "{")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +99,7 @@ func TestAnswerCutAtEveryByte(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := Ambiguous
-		if n >= known {
+		if n == len(answer) {
 			want = Stored
 		}
 		if a.Class != want {
@@ -137,10 +136,10 @@ func serveCut(l net.Listener, answer string) error {
 }
 
 func TestAnswerLimits(t *testing.T) {
-	big := strings.Repeat("x", 6<<20)
+	big := "[\"" + strings.Repeat("x", 6<<20) + "\"]"
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "renew") {
-			w.Header().Set("X-Large", big[:32<<10])
+			w.Header().Set("X-Large", strings.Repeat("x", 32<<10))
 		}
 		if _, err := io.WriteString(w, big); err != nil {
 			return // the client has enough

@@ -39,7 +39,7 @@ func TestARefusalKeepsTheServicesOwnWords(t *testing.T) {
 	}
 }
 
-// A 200 around the service's own error (specification 2.10) is no delivery, proves no key and is told at once; whatever else an
+// A 200 around an error, the service's own (specification 2.10) or a gateway's, is no delivery, proves no key and is told at once; whatever else an
 // object holds, the specification does not show what a success says, so that it stays one.
 func TestAnErrorInASuccessIsNoDelivery(t *testing.T) {
 	const whole = `{"httpStatusCode":500,"message":"try later","errorCode":17,"errorDescription":"no storage","correlationId":"c-1","timestamp":"2026-03-01T10:00:00Z"}`
@@ -51,11 +51,12 @@ func TestAnErrorInASuccessIsNoDelivery(t *testing.T) {
 		`{"message":"saved"}`: true,
 		`{"errorCode":0,"errorDescription":"","message":"saved","correlationId":null}`: true,
 		`{"httpStatusCode":500,"message":"try later","saved":1}`:                       true,
-		`{"statusCode":500,"message":"try later"}`:                                     true,
-		`{"httpStatusCode":500,"errorCode":17}`:                                        true,
-		`[` + whole + `]`:                                                              true,
-		whole[:80]:                                                                     true,
-		"{}":                                                                           true,
+		`{"statusCode":500,"message":"Internal server error","activityId":"x"}`:        false,
+		`{"httpStatusCode":500,"errorCode":17}`:                                        false, `{"success":false}`: false, `{"status":"error"}`: false,
+		`{"success":false,"errors":["tank unknown"]}`: false, `{"error":{"code":"Internal","message":"down"}}`: false,
+		`{"success":true,"errors":[]}`: true, `{"success":true,"errors":["late"]}`: true, `{"errors":[],"message":"saved"}`: true,
+		`{"errors":["row 2"],"saved":1}`: true, `{"status":"saved"}`: true, `{"status":200,"error":null}`: true,
+		`[` + whole + `]`: true, "{}": true, "true": true, `"saved"`: true, "\ufeff[]": true, " \n": true,
 	} {
 		s := &cloudtest.Service{}
 		c := keyed(t, "", s)
@@ -68,7 +69,7 @@ func TestAnErrorInASuccessIsNoDelivery(t *testing.T) {
 		if proven != taken {
 			t.Errorf("%s: a key counts as proven: %v", body, proven)
 		}
-		if !taken && strings.Contains(body, "later") && (a.CorrelationID != "c-1" || !strings.Contains(a.Message, "its body is the service's own error, so that it does not count as taken: 500 Internal Server Error: try later: no storage (error code 17)")) {
+		if !taken && strings.Contains(body, whole) && (a.CorrelationID != "c-1" || !strings.Contains(a.Message, "its body is an error, so that it does not count as taken: 500 Internal Server Error: try later: no storage (error code 17)")) {
 			t.Errorf("%s is told as %q, %q", body, a.Message, a.CorrelationID)
 		}
 	}
@@ -83,6 +84,33 @@ func TestAnErrorInASuccessIsNoneForAnyOperation(t *testing.T) {
 	for op, err := range everyOperation(t, c) {
 		if e, ok := err.(*Error); !ok || e.Class != WrongAddress || !strings.Contains(e.Message, "503 Service Unavailable: try later") {
 			t.Errorf("%s: %+v", op, err)
+		}
+	}
+}
+
+// The service speaks JSON: a 2xx with text, an image or a script is none of its answers, and one that was cut off may have been anything.
+func TestWhatIsNoJSONIsNoDelivery(t *testing.T) {
+	const whole = `{"httpStatusCode":500,"message":"try later"}`
+	for body, want := range map[string]Class{
+		"Please sign in to the network at http://10.0.0.1/": WrongAddress, "window.location='http://10.0.0.1/'": WrongAddress,
+		"GIF89a\x01\x00": WrongAddress, "not found": WrongAddress, strings.Repeat(" ", saveLimit+1): WrongAddress, strings.Repeat("x", saveLimit+1): WrongAddress,
+		whole[:20]: Ambiguous, `["saved`: Ambiguous, "[": Ambiguous, `["` + strings.Repeat("x", saveLimit) + `"]`: Stored,
+	} {
+		for _, accept := range []bool{false, true} {
+			s := &cloudtest.Service{}
+			c := keyed(t, "", s, func(o *Options) { o.Wire.AcceptHTML = accept })
+			s.Next(cloudtest.Fault{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: body})
+			want := want
+			if accept && want == WrongAddress {
+				want = Stored
+			}
+			a := postTicket(t, c, "A-1")
+			if a.Class != want || want == WrongAddress && !strings.Contains(a.Message, "200 OK with what is no JSON, application/json") {
+				t.Errorf("%.30q, accepted %v: %s, %q", body, accept, a.Class, a.Message)
+			}
+			if proven := slices.ContainsFunc(c.Keys().Status(), func(k keys.Status) bool { return k.State == "proven" }); proven != (want == Stored) {
+				t.Errorf("%.30q, accepted %v: a key counts as proven: %v", body, accept, proven)
+			}
 		}
 	}
 }

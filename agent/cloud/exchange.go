@@ -41,11 +41,15 @@ type reply struct {
 	err     error
 	sent    bool // something of the request may have reached the service
 	page    bool // what could count as stored came with a web page: who answered is not the service
-	refused bool // a 2xx came with the service's own error in its body
+	foreign bool // a 2xx to what was to be stored came with what is no JSON at all: the same
+	refused bool // a 2xx came with an error and nothing else in its body
+	cut     bool // a 2xx to what was to be stored, and its body did not come to its end: it may have been anything
 }
 
 // ok says that the service did what it was asked.
-func (p reply) ok() bool { return p.status >= 200 && p.status <= 299 && !p.page && !p.refused }
+func (p reply) ok() bool {
+	return p.status >= 200 && p.status <= 299 && !p.page && !p.foreign && !p.refused && !p.cut
+}
 
 // bodyTime bounds the body of an answer once its status is known, when nothing depends on it.
 const bodyTime = 10 * time.Second
@@ -71,12 +75,12 @@ func (c *Client) exchange(ctx context.Context, r request, key keys.Secret) reply
 		return reply{err: err, sent: sent.Load()}
 	}
 	defer resp.Body.Close()
-	if r.op.stores() {
-		defer time.AfterFunc(bodyTime, cancel).Stop()
-	}
 	out, came := reply{status: resp.StatusCode, header: resp.Header, sent: true}, time.Now()
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		return out // what follows is the raw connection, which no context ends; nobody asked for it
+	}
+	if !out.ok() && r.op.stores() {
+		defer time.AfterFunc(bodyTime, cancel).Stop()
 	}
 	out.body, out.bodyErr = readBody(resp.Body, r.op, out.ok())
 	if out.bodyErr != nil && timedOut(out.bodyErr) {
@@ -88,6 +92,14 @@ func (c *Client) exchange(ctx context.Context, r request, key keys.Secret) reply
 		c.Heard(came, date)
 	}
 	out.refused = out.ok() && reportsError(out.body)
+	if out.ok() && r.op.stores() {
+		foreign, begun := readJSON(out.body)
+		tooLong := errors.Is(out.bodyErr, ErrShape) // an echo of much, unless it is nothing but blanks
+		out.foreign = !c.wire.AcceptHTML && (foreign || tooLong && !begun)
+		// Where no length is said, an end of TLS without its farewell is usual, and a whole object is whole.
+		whole := out.bodyErr == nil || resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 && len(out.body) > 0 && errors.Is(out.bodyErr, io.ErrUnexpectedEOF)
+		out.cut = !out.foreign && !tooLong && (!whole || begun)
+	}
 	return out
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -96,7 +97,10 @@ func (c *Client) answerOf(r request, p reply) Answer {
 	}
 	switch {
 	case a.Class != Stored:
-	case p.page:
+	case p.cut:
+		a.Class, a.Message = Ambiguous, fmt.Sprintf("%d %s whose body was cut off (%d bytes came), so that nobody knows what it said; the service may have it",
+			p.status, http.StatusText(p.status), len(p.body))
+	case p.page, p.foreign:
 		a.Class, a.Message, a.Foreign = WrongAddress, Scrub(aboutPage(p), secrets), true
 	case p.refused:
 		a.Class, a.Message, a.Foreign = WrongAddress, detail.inSuccess(p.status), true
@@ -104,7 +108,7 @@ func (c *Client) answerOf(r request, p reply) Answer {
 	if a.Class == Stored {
 		return a
 	}
-	if said := clean(a.Body); !a.Foreign && detail.Message == "" && detail.Description == "" && said != "" && said[0] != '<' {
+	if said := clean(a.Body); !a.Foreign && !p.cut && detail.Message == "" && detail.Description == "" && said != "" && said[0] != '<' {
 		a.Message += ": " + cut(said, quotedBody)
 	}
 	a.RetryAfter = retryAfter(p.header, time.Now())

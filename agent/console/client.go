@@ -54,7 +54,7 @@ func dial(path string, limit time.Duration) (*Client, error) {
 	answer, err := client.http.Do(r) // that there is nothing at / is an answer
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, fmt.Errorf("the gauger on %s was called and has not answered for %s: it is stopped or hangs; `systemctl status gauger` shows it, `systemctl restart gauger` starts it again, which loses nothing", path, limit)
+		return nil, fmt.Errorf("the gauger on %s was called and has not answered for %s: it is stopped or hangs, or it works and has no file descriptor left for an answer; `systemctl status gauger` shows it, `systemctl restart gauger` starts it again, which loses nothing", path, limit)
 	case err != nil:
 		if c, err := net.DialTimeout("unix", path, 2*time.Second); err == nil {
 			c.Close()

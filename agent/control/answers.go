@@ -319,6 +319,8 @@ func keysAnswer(all []Key, now time.Time) Answer {
 	best := BestKeys(all)
 	p, q := best["primary"].State, best["secondary"].State
 	switch {
+	case p == "proven" && q == "proven" && best["primary"].Fingerprint != "" && best["primary"].Fingerprint == best["secondary"].Fingerprint:
+		a.State, a.Text = Unknown, "one works, and stands in both places"
 	case p == "proven" && q == "proven":
 	case p == "proven" || q == "proven":
 		other := "secondary"

@@ -86,6 +86,8 @@ func TestNothingIsWellThatWasNotSeen(t *testing.T) {
 		"an unknown id":    {Status{Daemon: true, Now: now, Streams: one, Reached: now, Drains: map[string]DrainStatus{ledger.Memos: {Held: now, Unknown: "x"}}}.sendingAnswer(), Answer{"sending", Bad, "1 record waiting, what is for 1 id is not taken; nothing was taken since the start, the service last answered 1 s ago"}},
 		"untried keys":     {keysAnswer([]keys.Status{key("primary", "untried"), key("secondary", "untried")}, now), Answer{"keys", Unknown, "not tried yet: none has sent a record"}},
 		"both work":        {keysAnswer([]keys.Status{key("primary", "proven"), key("secondary", "proven"), key("secondary", "untried")}, now), Answer{"keys", Well, "both work"}},
+		"one key twice": {keysAnswer([]keys.Status{{Slot: "primary", State: "proven", Fingerprint: "f"}, {Slot: "secondary", State: "proven", Fingerprint: "f"}}, now),
+			Answer{"keys", Unknown, "one works, and stands in both places"}},
 		"an end unknown": {keysAnswer([]keys.Status{{Slot: "primary", State: "proven", Expires: now.Add(181*24*time.Hour + time.Minute)}, key("secondary", "proven")}, now),
 			Answer{"keys", Well, "both work, one good for 181 days, the end of the secondary not known"}},
 		"one untried": {keysAnswer([]keys.Status{key("primary", "untried"), key("secondary", "proven")}, now), Answer{"keys", Unknown, "one works, the primary key is not tried yet"}},

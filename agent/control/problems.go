@@ -101,7 +101,7 @@ func (d *Server) clockProblems(s Status) []Problem {
 		return []Problem{{Cost: Tickets, Text: "the clock is not set: tickets, events and values wait; set it, or say `gauger clock trust` once it is right"}}
 	}
 	if against != 0 {
-		return []Problem{{Cost: Tickets, Text: clock.Says(against) + " than this box's clock, in answer after answer; tickets are marked for review, and what leaves has this clock's times",
+		return []Problem{{Cost: Tickets, Text: clock.Says(against) + " than this box's clock, in answer after answer; tickets whose day would be another one wait, and what leaves has this clock's times",
 			Do: "set the box's clock if it is wrong; if it is right, and the service's is not, say `gauger clock trust`"}}
 	}
 	if off != 0 && !first {

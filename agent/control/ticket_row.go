@@ -3,6 +3,7 @@ package control
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -115,10 +116,12 @@ func (r *TicketRow) StateText(doubtfulWait bool, at func(time.Time) string) stri
 	switch {
 	case r.State == "held" && r.Stop != nil && r.Stop.Until.IsZero():
 		return "held by " + r.Stop.Person + " until it is released: `gauger tickets release " + r.Name() + "`"
-	case r.State == "held" && r.Load != nil && len(r.Load.Review) > 0 && doubtfulWait:
+	case r.State == "held" && r.Load != nil && len(r.Load.Review) > 0 && (doubtfulWait || ledger.Improbable(*r.Load)):
 		return fmt.Sprintf("held until a person looks: `gauger tickets release %s` or `gauger tickets reject %[1]s --why TEXT`", r.Name())
 	case r.State == "held" && r.Load != nil && !clock.WasSet(r.Load.Start):
 		return "held until the clock is set, which will date it"
+	case r.State == "held" && r.Load != nil && slices.ContainsFunc(r.Load.Review, func(why string) bool { return strings.HasSuffix(why, ledger.AnotherDay) }):
+		return "held until the clock agrees with the service's: set it, or say `gauger clock trust` if it is right"
 	case r.State == "held":
 		return "held, leaves at " + at(r.Queued)
 	case r.State == "waiting" && strings.HasPrefix(r.Waits, waitsBehind):

@@ -137,6 +137,14 @@ func (d *Server) unknownID(stream string, s outbox.DrainStatus) string {
 	if !ok || s.Answer.Class != outbox.Path || s.Answer.Tell || s.Troubled.IsZero() || !d.reached().After(d.began(time.Now())) {
 		return ""
 	}
+	if s.Answer.Status/100 == 3 {
+		return ""
+	}
+	for other := range ledger.Operations { // what has no id in its request is not taken either: it is not the id
+		if o := d.Box.DrainStatus(other); addressed[other][0] == "" && !o.Troubled.IsZero() && o.Answer.Class == outbox.Path {
+			return ""
+		}
+	}
 	first, err := d.Box.Entries(stream, outbox.Waiting, 0, 1)
 	if err != nil || len(first) == 0 || first[0].Record.Address == "" {
 		return ""

@@ -109,8 +109,15 @@ func (h HeldTicket) name() string { return cmp.Or(h.Number, h.Handle) }
 // waitsForPerson says that it waits for a person, and no hour will let it go.
 func (h HeldTicket) waitsForPerson(s *Site) bool {
 	stopped := h.Stop != nil && h.Stop.Until.IsZero()
-	return h.Person == "" && h.Barred == "" && (stopped || s.HoldDoubtful && len(h.Load.Review) > 0)
+	return h.Person == "" && h.Barred == "" && (stopped || s.HoldDoubtful && len(h.Load.Review) > 0 || Improbable(h.Load))
 }
+
+// improbable is the confidence below which a load that nobody saw is none until a person says so.
+const improbable = 0.1
+
+// Improbable says that a load was not seen and that next to nothing speaks for it, as when a device comes back with a default in place of
+// the level. Its ticket waits for a person, whatever the site says of doubtful ones: held is not lost, and what has left is not called back.
+func Improbable(l tank.Load) bool { return l.Unseen != nil && l.Confidence < improbable }
 
 // ClockZeros are the wall clock's times at which the detector's own time was 0: by the box's clock, and by that of a tank's readings.
 type ClockZeros struct{ Box, Own time.Time }
@@ -173,21 +180,37 @@ func (h *HeldTicket) redate(now *ClockZeros) {
 	h.Due = h.Due.Add(now.Box.Sub(then.Box))
 }
 
-// byThisClock ends the reason for a review that the service says another time than the clock of a ticket's times does.
-const byThisClock = " than this box's clock, by which its times are"
+// byThisClock is in the reason for a review that the service says another time than the clock of a ticket's times does; AnotherDay ends
+// that of one that waits, since its day would be another one.
+const (
+	byThisClock = " than this box's clock, by which its times are"
+	AnotherDay  = byThisClock + ", on another day"
+)
 
 // reviewClock asks for a review of a ticket whose times are by the box's clock while the service says that it is wrong by so much, and
 // no longer once that is over: the clock was set, and the times with it, or somebody who knows has said that it is right.
-func (h *HeldTicket) reviewClock(against time.Duration, now *ClockZeros) (changed bool) {
-	asks := slices.IndexFunc(h.Load.Review, func(why string) bool { return strings.HasSuffix(why, byThisClock) })
-	ours := against != 0 && (now.Own.IsZero() || now.Own.Sub(now.Box).Abs() < stampedAlike)
-	switch {
-	case ours && asks < 0:
-		h.Load.Review = append(slices.Clone(h.Load.Review), clock.Says(against)+byThisClock)
-	case !ours && asks >= 0:
-		h.Load.Review = slices.Delete(slices.Clone(h.Load.Review), asks, asks+1)
+func (h *HeldTicket) reviewClock(against time.Duration, now *ClockZeros, anotherDay bool) (changed bool) {
+	asks := slices.IndexFunc(h.Load.Review, func(why string) bool { return strings.Contains(why, byThisClock) })
+	ours := against != 0 && h.byBoxClock(now)
+	if ours == (asks >= 0) && (!ours || strings.HasSuffix(h.Load.Review[asks], AnotherDay) == anotherDay) {
+		return false
 	}
-	return ours != (asks >= 0)
+	h.Load.Review = slices.Clone(h.Load.Review)
+	if asks >= 0 {
+		h.Load.Review = slices.Delete(h.Load.Review, asks, asks+1)
+	}
+	switch {
+	case anotherDay:
+		h.Load.Review = append(h.Load.Review, clock.Says(against)+AnotherDay)
+	case ours:
+		h.Load.Review = append(h.Load.Review, clock.Says(against)+byThisClock)
+	}
+	return true
+}
+
+// byBoxClock says that the times of a ticket are by the box's clock, and not by a device's own.
+func (h *HeldTicket) byBoxClock(now *ClockZeros) bool {
+	return now.Own.IsZero() || now.Own.Sub(now.Box).Abs() < stampedAlike
 }
 
 // correctLoad changes a held load: a clock that was set moves its times, all else is for a person to judge.

@@ -23,7 +23,7 @@ func (tx *txn) holdLoad(load tank.Load) {
 	wait := site.scaled(max(0, site.Hold-t.Loads.Confirm)) // what the detector has waited is part of the hold
 	clocks := tx.onBoxClock(load.Tank, &load.Start, &load.End)
 	h := HeldTicket{Load: load, Due: tx.now.Round(0).Add(wait), Clocks: clocks}
-	if tx.grade() < clock.Assumed {
+	if tx.grade() < clock.Assumed || tx.onAnotherDay(&h) {
 		h.Handle = firstFree(Number("H", site.ID, load.Tank, load.Began), numberMax, tx.held.handleTaken)
 	}
 	h.Load.Remarks = append(slices.Clone(load.Remarks), tx.setups.takeChanges(load.Tank)...)
@@ -87,10 +87,15 @@ func (tx *txn) releaseDue() {
 			keep = append(keep, *h) // the clock was set a moment ago
 			continue
 		}
+		another := tx.onAnotherDay(h)
+		changed = h.reviewClock(tx.clockContradicted(), tx.clockZeros(h.Load.Tank), another) || changed
+		if another && h.Person == "" && h.Barred == "" {
+			keep = append(keep, *h)
+			continue
+		}
 		if h.Number == "" {
 			h.redate(tx.clockZeros(h.Load.Tank))
 		}
-		changed = h.reviewClock(tx.clockContradicted(), tx.clockZeros(h.Load.Tank)) || changed
 		if most := tx.l.site.numberMax(); h.Number == "" || len(h.Number) > most { // the service has come to take shorter ones only
 			h.Number = firstFree(tx.l.site.number("A", h.Load.Tank, h.numberStart()), most, tx.numberTaken)
 			changed = true
@@ -115,6 +120,21 @@ func (tx *txn) releaseDue() {
 	if changed {
 		tx.held.replace(keep)
 	}
+}
+
+// onAnotherDay says that a ticket by the box's clock is of another date or production day than it would be by the service's, which
+// contradicts that clock in answer after answer. It waits, without a number, until the clock is set, an answer agrees, or a person says
+// that the clock is right or releases the ticket; by less than that it leaves with a mark.
+func (tx *txn) onAnotherDay(h *HeldTicket) bool {
+	against, z, site := tx.clockContradicted(), tx.clockZeros(h.Load.Tank), tx.l.site
+	if against == 0 || !h.byBoxClock(z) {
+		return false
+	}
+	return slices.ContainsFunc([]time.Time{h.Load.Start, h.Load.End}, func(at time.Time) bool {
+		by := at.Add(against)
+		return site.productionDay(at) != site.productionDay(by) || at.In(site.Zone).YearDay() != by.In(site.Zone).YearDay() ||
+			against.Abs() > 24*time.Hour
+	})
 }
 
 // putHeld stages the held tickets if this transaction has changed them.

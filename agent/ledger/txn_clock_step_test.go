@@ -291,19 +291,43 @@ func TestATransferOfAnUnsetClockHasTheNewTime(t *testing.T) {
 // is set right the times of what is still held go with it, and once a person says that it is right there is nothing to look at.
 func TestATicketByAClockThatTheServiceDeniesAsksForAReview(t *testing.T) {
 	const ahead, reason = 3 * time.Hour, "the service says that it is 3 h earlier than this box's clock, by which its times are"
+	release := func(w *wrong) {
+		if err := w.Release(w.Snapshot().Held[0].Handle, "pat"); err != nil {
+			t.Error(err)
+		}
+	}
 	for what, x := range map[string]struct {
 		own   bool
+		early bool // before the gauge-off, which the box's clock has passed: the ticket's day would be another one
+		waits bool // and in the end still
 		then  func(w *wrong)
 		asks  bool
 		moved time.Duration
 	}{
-		"nobody does anything":           {asks: true, moved: ahead},
-		"the device's clock":             {own: true},
-		"the clock is set":               {then: func(w *wrong) { w.off = 0 }},
-		"a person says it is right":      {then: func(w *wrong) { w.clock.ConfirmAt(w.now()) }, moved: ahead},
-		"the service says so in the end": {then: func(w *wrong) { w.clock.Compare(w.now(), w.now().Round(0)) }, moved: ahead},
+		"another day":                       {early: true, waits: true},
+		"another day, the device's clock":   {early: true, own: true},
+		"another day, the clock is set":     {early: true, then: func(w *wrong) { w.off = 0 }},
+		"another day, a person says so":     {early: true, then: func(w *wrong) { w.clock.ConfirmAt(w.now()) }, moved: ahead},
+		"another day, the service is right": {early: true, then: func(w *wrong) { w.clock.Compare(w.now(), w.now().Round(0)) }, moved: ahead},
+		"another day, a person releases it": {early: true, then: release, moved: ahead, asks: true},
+		"nobody does anything":              {asks: true, moved: ahead},
+		"the device's clock":                {own: true},
+		"the clock is set":                  {then: func(w *wrong) { w.off = 0 }},
+		"a person says it is right":         {then: func(w *wrong) { w.clock.ConfirmAt(w.now()) }, moved: ahead},
+		"the service says so in the end":    {then: func(w *wrong) { w.clock.Compare(w.now(), w.now().Round(0)) }, moved: ahead},
 	} {
-		w := newWrong(t, func(s *Site) { s.Hold = 2 * time.Hour })
+		w := newWrong(t, func(s *Site) {
+			hour := 10
+			if s.Hold = 2 * time.Hour; x.early {
+				hour = 4
+			}
+			here := time.Now().UTC()
+			s.Zone = time.FixedZone("", int(here.Truncate(24*time.Hour).Add(time.Duration(hour)*time.Hour).Sub(here).Seconds()))
+		})
+		reason := reason
+		if x.early {
+			reason += ", on another day"
+		}
 		w.off = ahead
 		w.started, w.clock = w.now(), clock.New(w.now(), time.Time{}, clock.SteadyAfter, nil)
 		for range 3 {
@@ -314,7 +338,7 @@ func TestATicketByAClockThatTheServiceDeniesAsksForAReview(t *testing.T) {
 			w.read("plc/level", 120-min(max(0, s-clockedFrom), clockedTo-clockedFrom)/30+0.02*math.Sin(s), x.own)
 			w.pass(10 * time.Second)
 		}
-		if held := w.Snapshot().Held; len(held) != 1 || held[0].Number == "" || slices.Contains(held[0].Load.Review, reason) == x.own {
+		if held := w.Snapshot().Held; len(held) != 1 || held[0].Number == "" != (x.early && !x.own) || slices.Contains(held[0].Load.Review, reason) == x.own {
 			t.Fatalf("%s: held are %+v", what, held)
 		}
 		if x.then != nil {
@@ -327,6 +351,11 @@ func TestATicketByAClockThatTheServiceDeniesAsksForAReview(t *testing.T) {
 		all, err := w.Tickets()
 		if err != nil || len(all) != 1 {
 			t.Fatalf("%s: %d tickets, want 1 (%v)", what, len(all), err)
+		}
+		if held := w.Snapshot().Held; len(held) == 1 != x.waits {
+			t.Errorf("%s: held are %+v", what, held)
+		} else if x.waits {
+			continue
 		}
 		if l := all[0].Load; slices.Contains(l.Review, reason) != x.asks || strings.Contains(string(all[0].Ticket), reason) != x.asks {
 			t.Errorf("%s: it asks for a review because of %q: %s", what, l.Review, all[0].Ticket)

@@ -309,8 +309,12 @@ func (a *atWork) watchTrial(ctx context.Context) error {
 // reload looks for what was lacking of the service's settings; on SIGHUP it reads the keys again, and the file.
 func (a *atWork) reload(ctx context.Context) error {
 	a.mu.Lock()
-	d := a.daemon
+	d, again := a.daemon, a.again
+	a.again = false
 	a.mu.Unlock()
+	if again {
+		a.reloadFile(ctx, d)
+	}
 	for asked := range looks(ctx, lackingRetry, a.hup) {
 		if asked || len(d.lacking) > 0 {
 			d.retryLacking(ctx, asked)
@@ -331,10 +335,20 @@ func (a *atWork) reloadFile(ctx context.Context, d *daemon) {
 		return
 	}
 	a.mu.Lock()
+	// Who corrects the file while it is watched wants the corrected one, and not to wait for the end of the mistake.
+	corrects := err == nil && a.was != nil && a.next == nil && a.is.source == path && v.hash != a.is.hash
+	if corrects {
+		a.again = v.hash != a.was.hash
+	}
 	same := v.hash == a.is.hash || a.book.Applied != nil && a.book.Applied.Base == v.hash
 	known := failureText(a.book.Failure(v.hash), a.zone)
 	a.mu.Unlock()
 	switch {
+	case corrects && known == "":
+		if err := a.goBack("the file was corrected while it was watched"); err != nil {
+			a.log.Error().Err(err).Msg("the configuration stays as it is")
+		}
+		return
 	case same:
 		return
 	case known != "":

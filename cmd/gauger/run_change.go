@@ -56,6 +56,7 @@ type atWork struct {
 	daemon *daemon    // nil between two
 	order  applyOrder // of the trial
 	sure   bool       // a person has confirmed it
+	again  bool       // the file is another one than what is gone back to: the next daemon takes it
 }
 
 // run lets one configuration after the other work until ctx ends.
@@ -223,17 +224,18 @@ func (a *atWork) stand() error {
 	return err
 }
 
-// inPlace is the hash of the file in whose place another one is at work, and where that is from; nowhere while it is only tried.
-func (a *atWork) inPlace() (base, source string) {
+// inPlace is the hash of the file in whose place another one is at work, and where that is from; nowhere while it is only tried. watched:
+// it is, and it is not the file's own, which a reload would take.
+func (a *atWork) inPlace() (base, source string, watched bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
 	case a.was != nil:
-		return a.base, ""
+		return a.base, "", a.is.source != a.c.config
 	case a.book.Applied != nil:
-		return a.book.Applied.Base, a.book.Applied.Source
+		return a.book.Applied.Base, a.book.Applied.Source, false
 	}
-	return "", ""
+	return "", "", false
 }
 
 // failure is why a file is not loaded again; empty: nothing speaks against it.

@@ -126,3 +126,50 @@ func TestAConfigurationIsPulled(t *testing.T) {
 		t.Errorf("the book says %+v, %v", again, err)
 	}
 }
+
+// A mistake in the file that was reloaded, and is watched, ends with the next reload of a good one: of what was at work before, or of
+// another; one that cannot be read changes nothing.
+func TestACorrectedFileEndsTheWatchOfItsMistake(t *testing.T) {
+	t.Cleanup(func() { zerolog.SetGlobalLevel(zerolog.TraceLevel) })
+	l := newPlayedSite(t, playedYAML)
+	c := l.main()
+	c.config, c.socket = l.config, filepath.Join(l.dir, "s")
+	v, book, err := chooseConfig(c, l.config, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &atWork{c: c, log: zerolog.Nop(), lasting: newLasting(zerolog.Nop()), hup: make(chan os.Signal, 1), book: book}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- a.run(ctx, v, openNow, nil) }()
+	wait(t, "the site is at work", func() bool { return a.state().Hash != "" })
+	good := string(v.text)
+	mistake, other := good+"book: {loss_limit: 2}\n", good+"book: {loss_limit: 3}\n"
+	reload := func(text string) {
+		if err := os.WriteFile(l.config, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a.hup <- os.Interrupt
+	}
+	at := func(text string, watched bool) func() bool {
+		return func() bool {
+			s := a.state()
+			return s.Hash == apply.HashOf([]byte(text)) && (s.Now != nil) == watched
+		}
+	}
+	reload(mistake)
+	wait(t, "the mistake is watched", at(mistake, true))
+	reload(good + "nonsense: 1\n")
+	wait(t, "the nonsense is refused", func() bool { s := a.state(); return len(s.Past) == 1 && s.Past[0].Outcome == apply.Refused })
+	if !at(mistake, true)() {
+		t.Errorf("a file that cannot be read has ended the watch: %+v", a.state())
+	}
+	reload(other)
+	wait(t, "the corrected file is watched", at(other, true))
+	reload(good)
+	wait(t, "the first file is at work", at(good, false))
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

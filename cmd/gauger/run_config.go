@@ -123,18 +123,19 @@ func sayNoneKept(c *call, path, store string) {
 
 // configOnDisk says, whenever somebody looks, whether the file is another one than what is at work. v.bad is why that is the last good
 // one; nil: it is the file's, or was applied in its place, of which inPlace knows. The file is read again only when something has changed.
-func configOnDisk(path string, v *revision, inPlace func() (base, source string), failure func(hash string) string) func() string {
+func configOnDisk(path string, v *revision, inPlace func() (base, source string, watched bool), failure func(hash string) string) func() string {
 	var mu sync.Mutex
 	var seen fs.FileInfo
 	var text, base, source string
+	var watched bool
 	atWork, whole, bad := v.cfg.Hash(), v.hash, v.bad // what was applied has its strapping tables within
 	return func() string {
 		mu.Lock()
 		defer mu.Unlock()
 		info, err := os.Stat(path)
-		was, from := base, source
-		base, source = inPlace()
-		if err == nil && seen != nil && base == was && source == from && info.ModTime().Equal(seen.ModTime()) && info.Size() == seen.Size() {
+		was, from, tried := base, source, watched
+		base, source, watched = inPlace()
+		if err == nil && seen != nil && base == was && source == from && watched == tried && info.ModTime().Equal(seen.ModTime()) && info.Size() == seen.Size() {
 			return text
 		}
 		if err != nil {
@@ -153,6 +154,8 @@ func configOnDisk(path string, v *revision, inPlace func() (base, source string)
 			text = appliedDoubt(path, v.cfg.Store.Path, source)
 		case failure(now.hash) != "":
 			text = path + " is not at work: " + failure(now.hash)
+		case watched:
+			text = path + " was changed and is not at work: another change is being watched; `gauger apply --back` ends that, then `systemctl reload gauger` takes it"
 		case bad != nil:
 			text = path + " is good again, and the last good one is still at work: " + takenBy(path, v.cfg, now.cfg)
 		default:

@@ -50,7 +50,7 @@ type Point struct {
 	Unit     string    `yaml:"unit" doc:"engineering unit of the result: in ft m cm mm percent degF degC bbl psi min ..."`
 	Range    []float64 `yaml:"range" doc:"[low, high] in unit: a value outside is Bad"`
 	Bad      []float64 `yaml:"bad" doc:"raw numbers that mean no value (sentinels such as 32767, 65535, -9999): Bad"`
-	Verify   string    `yaml:"verify" doc:"twice: two requests that must agree; once: one. Default: twice for a tank's level on a serial line, else once"`
+	Verify   string    `yaml:"verify" doc:"twice: two requests that must agree; once: one. Default: twice for a tank's level or a well's value on a serial line, else once"`
 	Age      *Age      `yaml:"age" doc:"a point that says how old the value is, where the device hands out what it once heard"`
 	GoodWhen *GoodWhen `yaml:"good_when" doc:"a point that says whether the value is any good: otherwise Bad"`
 	// Agree is the most that the two readings of verify: twice may differ by, in Unit: the plausible rate times the time

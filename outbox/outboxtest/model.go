@@ -73,7 +73,8 @@ func (m *Model) Retry(stream string, seq uint64) bool {
 		delete(q.Dead, seq)
 		q.Waiting[seq] = r
 	}
-	return ok
+	_, waits := q.Waiting[seq] // what waits is tried, which is what was asked
+	return waits
 }
 
 // Drop gives a record up; false: there is none.

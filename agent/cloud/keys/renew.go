@@ -14,6 +14,12 @@ import (
 
 var errOtherFirst = errors.New("that one is renewed first")
 
+// errOthersKey: the value of one slot must not come to stand in both, or its end stops everything.
+var errOthersKey = errors.New("the answer has the other slot's key, which is not taken for this one")
+
+// saveAgainPause is the time between two tries to write a file that could not be written: until then the cause is shown, and then it is gone.
+const saveAgainPause = time.Minute
+
 // longestSleep bounds the sleep of Run, so that a step of the clock is noticed and an end that is near is told.
 const longestSleep = 6 * time.Hour
 
@@ -32,15 +38,16 @@ func (r *Ring) Run(ctx context.Context) error {
 	}
 	r.tellInheritedRefusals()
 	for ctx.Err() == nil {
+		longest := r.saveAgain()
 		slot, wait := r.nextDue(r.now(), held)
 		r.warnOfEnds()
 		if wait > 0 {
-			r.sleep(ctx, min(wait, longestSleep))
+			r.sleep(ctx, min(wait, longest))
 			continue
 		}
 		if r.dead(Primary) && r.dead(Secondary) {
 			if !r.Recover(ctx, r.changeCount()) {
-				r.sleep(ctx, recoveryPause)
+				r.sleep(ctx, min(recoveryPause, longest))
 			}
 			continue
 		}
@@ -61,6 +68,17 @@ func (r *Ring) Run(ctx context.Context) error {
 	return nil
 }
 
+// saveAgain writes the file if that failed, and gives how long Run may sleep: not for long as long as it fails.
+func (r *Ring) saveAgain() time.Duration {
+	r.mu.Lock()
+	unsaved := r.unsaved
+	r.mu.Unlock()
+	if unsaved && r.save() != nil {
+		return saveAgainPause
+	}
+	return longestSleep
+}
+
 // reportRenewal tells of a renewal that a person should know of: one that was refused, or that has been failing for
 // as long again as the weekly interval. An outage of the link is neither.
 func (r *Ring) reportRenewal(slot Slot, err error) {
@@ -73,7 +91,7 @@ func (r *Ring) reportRenewal(slot Slot, err error) {
 	renewed, every := r.state.Slots[slot].Renewed, r.renewEvery
 	r.mu.Unlock()
 	e, answered := errors.AsType[Failure](err)
-	if answered && e.Lasting() || !renewed.IsZero() && r.now().Sub(renewed) > 2*every {
+	if answered && e.Lasting() || errors.Is(err, errOthersKey) || !renewed.IsZero() && r.now().Sub(renewed) > 2*every {
 		r.beginEpisode(eventrules.KeyRenewalFailed, slot.String(), err.Error())
 	}
 }
@@ -185,12 +203,16 @@ func (r *Ring) keepGrant(slot Slot, with Key, reply Reply) (Grant, error) {
 	if s.Expires.Text == "" {
 		s.Expires = assumedEnd("", now)
 	}
-	if got.Key != "" {
+	others := got.Key != "" && s.find(got.Key) < 0 && r.state.Slots[slot.other()].find(got.Key) >= 0
+	if got.Key != "" && !others {
 		s.add(got.Key, "renewal", now)
 	}
 	r.changes++
 	r.mu.Unlock()
 	_ = r.save() // told by Notify: the renewal itself worked
+	if others {
+		return got, fmt.Errorf("renewing the %s key: %w; ask the service", slot, errOthersKey)
+	}
 	return got, nil
 }
 

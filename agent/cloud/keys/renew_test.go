@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gauger/agent/cloud/cloudtest"
+	"gauger/agent/eventrules"
 )
 
 // Both keys look refused. That the service does not know a renewal of the primary is followed by the secondary's; that it allows
@@ -148,4 +149,64 @@ func TestOneKeyInBothPlacesIsRenewedAllTheSame(t *testing.T) {
 			t.Errorf("%s: %v, asked with %d keys", slot, err, len(via.asked))
 		}
 	}
+}
+
+// mirror is a service that answers a renewal with the key that asks for it.
+type mirror struct{}
+
+func (mirror) Renew(_ context.Context, _ Slot, with Secret, _ func() time.Time) Reply {
+	return Reply{Outcome: Renewed, Grant: Grant{Key: with}}
+}
+
+func (mirror) Login(context.Context) (Grant, Grant, error) { return Grant{}, Grant{}, ErrNoLogin }
+
+// The key of one place is not taken for the other one: its end would stop everything. A renewal that brings it is told.
+func TestTheOtherPlacesKeyIsNotTaken(t *testing.T) {
+	r := openFile(keyFile{}, time.Now, Seeds{testKey, otherKey})
+	r.Bind(mirror{}, time.Hour)
+	var told []Note
+	r.Notify = func(n Note) { told = append(told, n) }
+	_, err := r.Renew(t.Context(), Primary)
+	r.reportRenewal(Primary, err)
+	if all := r.Status(); !errors.Is(err, errOthersKey) || len(all) != 2 || all[0].Fingerprint != Secret(testKey).Fingerprint() || all[0].Renewed.IsZero() || len(told) != 1 {
+		t.Errorf("%v; %+v; told %+v", err, all, told)
+	}
+}
+
+// A key file that could not be written is tried again every minute until it is, and then nothing is told of it any more.
+func TestAKeyFileIsWrittenAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := &ramDisk{files: map[string][]byte{}, left: -1, off: func() {}}
+		r := openFile(keyFile{"keys", disk}, time.Now, Seeds{testKey, otherKey})
+		r.Bind(&only{}, 24*time.Hour)
+		var told []Note
+		r.Notify = func(n Note) {
+			if n.Rule == eventrules.KeyFile {
+				told = append(told, n)
+			}
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		go r.Run(ctx)
+		synctest.Wait()
+		power := func(left int) {
+			disk.mu.Lock()
+			disk.left = left
+			disk.mu.Unlock()
+		}
+		power(0)
+		if err := r.Set(Primary, "another-key-0123"); err == nil {
+			t.Error("the key was written to a disk that is off")
+		}
+		<-time.After(10 * time.Minute)
+		power(-1)
+		if len(told) != 1 || !told[0].Ongoing {
+			t.Errorf("while the disk is off: %+v", told)
+		}
+		<-time.After(2 * time.Minute)
+		if len(told) != 2 || told[1].Ongoing {
+			t.Errorf("two minutes after it is back: %+v", told)
+		}
+		stop()
+		synctest.Wait()
+	})
 }

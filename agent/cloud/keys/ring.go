@@ -63,6 +63,7 @@ type Ring struct {
 	state           ringState
 	changes         uint64 // counts what may make a refused ring work again
 	random          *rand.Rand
+	unsaved         bool // the file could not be written: Run tries again
 	works           bool // data was stored, and no key that the service ever accepted was refused since: a candidate's trial costs nothing
 	lastTrial       map[string]time.Time
 	episodes        map[string]bool
@@ -203,7 +204,12 @@ func (r *Ring) save() error {
 	r.mu.Lock()
 	r.state.Generation++
 	err := r.file.save(r.state)
+	before := r.unsaved
+	r.unsaved = err != nil
 	r.mu.Unlock()
+	if err != nil && !before {
+		r.wake()
+	}
 	if err != nil {
 		r.beginEpisode(eventrules.KeyFile, "", err.Error()+": a new key would be lost at a restart")
 	} else {
