@@ -267,6 +267,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		d.doubts = append(d.doubts, stillFoam(ts, &u.site.tanks[i], d, now)...)
 	}
 	takeFallenOn(ts, &u.site.tanks[i], &d, now)
+	u.doubtAlone(i, ts, &d)
 	d.doubts = append(d.doubts, readingsDoubt(ts, &u.site.tanks[i], d, now)...)
 	d.doubts = append(d.doubts, u.standsDead(i, ts, &d, now)...)
 	takeHung(ts, &d)
@@ -277,6 +278,23 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	u.addEvidence(i, ts, d, now, &l)
 	ts.reports.keep(l, d)
 	u.out = append(u.out, Outcome{Load: &l})
+}
+
+// doubtAlone takes what was read next to a draw for its gauge where that lies beyond it by more than makes a ticket wrong, and asks.
+func (u *update) doubtAlone(i int, ts *tankState, d *draw) {
+	t := &u.site.tanks[i]
+	if t.Group != "" {
+		return
+	}
+	wrong := wrongBbl(t.volume(*d)) / t.Table.PerInch(d.closing.level)
+	if off := aloneAt(ts, *d, d.opening, false); off > wrong {
+		d.opening.level, d.opening.err = d.opening.level-off, math.Hypot(d.opening.err, off/4)
+		d.doubts = append(d.doubts, fmt.Sprintf("its readings lead to an opening %.1f in above what was read before it, which is taken", off))
+	}
+	if off := aloneAt(ts, *d, d.closing, true); off > wrong {
+		d.closing.level, d.closing.err = d.closing.level+off, math.Hypot(d.closing.err, off/4)
+		d.doubts = append(d.doubts, fmt.Sprintf("its readings lead to a closing %.1f in below what was read behind it, which is taken", off))
+	}
 }
 
 // begunBefore are the barrels of a small draw no longer before another than a truck may pause, about as fast, and still gone, and that

@@ -3,6 +3,7 @@ package tank
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gauger/agent/tank/stats"
 )
@@ -12,6 +13,7 @@ const (
 	restNear    = 120.0    // s of rest next to a fall that place it roughly
 	rampClear   = 20.0     // s before the crossing that a pump's slow start may reach
 	openTries   = 4        // times that an opening is looked for, each time with a better start
+	aloneLong   = 1200.0   // s next to a draw whose readings show whether its gauge is one of them
 	plateauLong = 2700.0   // s behind a draw in which a plateau is looked for
 	settleShort = 15.0     // s after the end before a sample counts at all
 	vapourFade  = 150.0    // s in which the dip of a hydrostatic sensor fades by e
@@ -221,6 +223,29 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, recent []sample, in bounds) g
 		return r.estimate(d.inflowAfter).withDeadband(between(recent, d.start, from), b, d.deadband, ts.noise.perSample())
 	}
 	return r.estimate(d.inflowAfter)
+}
+
+// aloneAt are the inches by which a closing lies below all that was read behind it but one reading, or an opening above all before it, beside
+// what flowed in between: it hangs on that one, or on none.
+func aloneAt(ts *tankState, d draw, g gauge, behind bool) float64 {
+	at, slope, side := d.start, d.inflowBefore, -1.0
+	b := between(ts.levels.recent, math.Max(ts.decidedTo, at-aloneLong), at)
+	if behind {
+		at, slope, side = d.end, d.inflowAfter, 1
+		b = between(ts.levels.recent, at, math.Min(d.next, at+aloneLong))
+	}
+	if len(b) < atomFew || g.dipped || d.deadband > 0 || d.late+d.foam > 0 {
+		return 0
+	}
+	off := make([]float64, len(b))
+	for k, x := range b {
+		off[k] = side * (float64(x.v) - slope*(x.t-at) - g.level)
+	}
+	slices.Sort(off)
+	if off[1] <= 2*math.Hypot(g.err, ts.noise.perSample()) {
+		return 0
+	}
+	return off[1]
 }
 
 // evening is how an equaliser lets a tank come to rest: after a draw the level strays so many inches from an even rise,

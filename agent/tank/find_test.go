@@ -221,3 +221,26 @@ func TestASlowLoadOutOfATankThatFills(t *testing.T) {
 		asksFor(t, r.loads[0], "slower than trucks and pipelines do")
 	}
 }
+
+// A closing, or an opening, to which one reading leads and no other is that of the readings next to it, and the ticket asks.
+func TestAGaugeIsWhatWasReadNextToIt(t *testing.T) {
+	w := tanktest.Well{Level0: 120, Inflow: 300, Moves: []tanktest.Move{aLoad}}
+	r := newRig(t, w)
+	r.every = 60
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		switch since := s - aLoad.End(); {
+		case since > 60 && since <= 120:
+			return v + 78, true
+		case since > 120 && since <= 180:
+			return v - 2.4, true
+		}
+		return v, true
+	}
+	r.run(0, 8*tanktest.Hour)
+	if len(r.loads) != 1 {
+		t.Fatalf("want one load: %+v", r.loads)
+	}
+	if l := r.loads[0]; math.Abs(l.Close-w.Level(aLoad.End())) > 0.9 {
+		t.Errorf("closing %.2f in, want %.2f: %+v", l.Close, w.Level(aLoad.End()), l)
+	}
+}
