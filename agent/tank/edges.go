@@ -14,6 +14,7 @@ const (
 	rampClear   = 20.0     // s before the crossing that a pump's slow start may reach
 	openTries   = 4        // times that an opening is looked for, each time with a better start
 	aloneLong   = 1200.0   // s next to a draw whose readings show whether its gauge is one of them
+	aloneFew    = 10       // such readings
 	plateauLong = 2700.0   // s behind a draw in which a plateau is looked for
 	settleShort = 15.0     // s after the end before a sample counts at all
 	vapourFade  = 150.0    // s in which the dip of a hydrostatic sensor fades by e
@@ -234,7 +235,7 @@ func aloneAt(ts *tankState, d draw, g gauge, behind bool) float64 {
 		at, slope, side = d.end, d.inflowAfter, 1
 		b = between(ts.levels.recent, at, math.Min(d.next, at+aloneLong))
 	}
-	if len(b) < atomFew || g.dipped || d.deadband > 0 || d.late+d.foam > 0 {
+	if len(b) < aloneFew || g.dipped || d.deadband > 0 || d.late+d.foam > 0 {
 		return 0
 	}
 	off := make([]float64, len(b))
