@@ -273,3 +273,17 @@ func TestAWellThatIsTurnedToAnotherTankForTheLoadAsksNothing(t *testing.T) {
 		}
 	}
 }
+
+// A plunger's well brings a foot of oil every few hours: one that comes behind a load is no oil that a truck gave back.
+func TestAPlungersDumpBehindALoadAsksNothing(t *testing.T) {
+	load := tanktest.Move{From: 18 * tanktest.Hour, Bbl: 150, Rate: 7}
+	w := tanktest.Well{Level0: 60, Moves: []tanktest.Move{load}}
+	for at := load.End() + 1800 - 20*tanktest.Hour; at < 30*tanktest.Hour; at += 5 * tanktest.Hour {
+		w.Moves = append(w.Moves, tanktest.Move{From: at, Bbl: -28, Rate: 28. / 15})
+	}
+	r := newRig(t, w)
+	r.run(0, 22*tanktest.Hour)
+	if len(r.loads) != 1 || len(r.loads[0].Review) > 0 {
+		t.Errorf("want one load that asks nothing: %+v", r.loads)
+	}
+}
