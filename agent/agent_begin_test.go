@@ -54,7 +54,7 @@ func TestANewStoreSaysThatItIsOne(t *testing.T) {
 		}
 		b := ledgertest.New(t, nil)
 		first := begin(b)
-		if want := "the store in " + filepath.Dir(b.Box.Path()) + " began "; !strings.Contains(first, want) || !strings.Contains(first, "mount the disk") {
+		if want := "the store in " + filepath.Dir(b.Box.Path()) + " began "; !strings.Contains(first, want) || !strings.Contains(first, "and mount it") {
 			t.Errorf("at the first run: %q", first)
 		}
 		if told := log.String(); strings.Count(told, `"level":"warn"`) != 1 || !strings.Contains(told, "the store in ") {

@@ -57,7 +57,7 @@ const ownError = `{"httpStatusCode":1,"message":"so it is","errorCode":7,"correl
 
 // noAnswer says that a body makes a 2xx worthless: a page for browsers, or the service's own error.
 func noAnswer(body string) bool {
-	return strings.Contains(body, "<html>") || strings.Contains(body, ownError) || strings.HasPrefix(body, "x")
+	return strings.Contains(body, "<html>") || strings.Contains(body, ownError) || len(body) > 64<<10 && strings.HasPrefix(body, "x")
 }
 
 // saves says whether a text begins with the whole head of a 2xx, interim answers before it or not.

@@ -79,7 +79,7 @@ type Answer struct {
 	RetryAfter    time.Duration // how long the service asks to wait, 1 s to 1 h; 0: it does not say
 	Message       string        // for a person: what the service or the network said
 	Body          string        // the first 2 KB of what the service answered, for the log
-	Foreign       bool          // a 2xx came with a web page, with no JSON or with an error: it is none
+	Foreign       bool          // a 2xx came with a web page, a script, an image or an error: it is none
 	ClockDoubt    bool          // the certificate's dates do not fit this box's clock: one of them is wrong
 }
 
@@ -213,19 +213,19 @@ func reportsError(body []byte) bool {
 	return (failed || told) && !other
 }
 
-// readJSON says what the body of an answer to something saved is: nothing that the service could have said, since it speaks JSON (text, an
-// image, a script), or the beginning of a JSON value and no more. What it says to what it saved is not shown, so that nothing at all and
-// any JSON may be right.
-func readJSON(body []byte) (foreign, begun bool) {
+// readSaved says what the body of an answer to something saved is: what no service of records says (an image, a script), or the beginning
+// of a JSON value and no more. What the service says to what it saved is not shown: nothing at all, any JSON and a word are right.
+func readSaved(h http.Header, body []byte) (foreign, begun bool) {
 	body = bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(body), []byte("\ufeff")))
 	if len(body) == 0 {
 		return false, false
 	}
+	media, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(h.Get("Content-Type"))), ";")
+	kind, sort, _ := strings.Cut(media, "/")
+	foreign = slices.Contains([]string{"image", "audio", "video", "font"}, kind) || strings.HasSuffix(sort, "javascript") || media == "text/css"
 	var whole json.RawMessage
-	err := json.Unmarshal(body, &whole)
-	e, ok := errors.AsType[*json.SyntaxError](err)
-	begun = ok && e.Offset >= int64(len(body)) && strings.HasPrefix(e.Error(), "unexpected end")
-	return err != nil && !begun, begun
+	e, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(body, &whole))
+	return foreign, ok && e.Offset >= int64(len(body)) && strings.HasPrefix(e.Error(), "unexpected end")
 }
 
 // inSuccess says what an error means that came with a success's status.
@@ -296,7 +296,7 @@ func webPage(h http.Header, body []byte) bool {
 // aboutPage says what stood there instead of the service.
 func aboutPage(p reply) string {
 	if p.foreign {
-		return fmt.Sprintf("%d %s with what is no JSON, %s%s, which is not the service's answer: a portal, a gateway or a proxy; look at "+
+		return fmt.Sprintf("%d %s with what no service of records says, %s%s: a portal, a gateway or a proxy; look at "+
 			"service.url and at what stands between (wire.accept_html, if the service itself answers so)",
 			p.status, http.StatusText(p.status), cmp.Or(clean(cut(p.header.Get("Content-Type"), 40)), "of no type"), pageTitle(p.body))
 	}

@@ -88,28 +88,35 @@ func TestAnErrorInASuccessIsNoneForAnyOperation(t *testing.T) {
 	}
 }
 
-// The service speaks JSON: a 2xx with text, an image or a script is none of its answers, and one that was cut off may have been anything.
-func TestWhatIsNoJSONIsNoDelivery(t *testing.T) {
+// A portal answers a 2xx with scripts and images, which no service of records does; what was cut off may have been anything. A word, or
+// nothing at all, is an answer.
+func TestWhatNoServiceSaysIsNoDelivery(t *testing.T) {
 	const whole = `{"httpStatusCode":500,"message":"try later"}`
-	for body, want := range map[string]Class{
-		"Please sign in to the network at http://10.0.0.1/": WrongAddress, "window.location='http://10.0.0.1/'": WrongAddress,
-		"GIF89a\x01\x00": WrongAddress, "not found": WrongAddress, strings.Repeat(" ", saveLimit+1): WrongAddress, strings.Repeat("x", saveLimit+1): WrongAddress,
-		whole[:20]: Ambiguous, `["saved`: Ambiguous, "[": Ambiguous, `["` + strings.Repeat("x", saveLimit) + `"]`: Stored,
+	for _, c := range []struct {
+		media, body string
+		want        Class
+	}{
+		{"application/javascript", "window.location='http://10.0.0.1/'", WrongAddress}, {"text/javascript; charset=utf-8", "go()", WrongAddress},
+		{"image/gif", "GIF89a\x01\x00", WrongAddress}, {"text/css", "a{}", WrongAddress},
+		{"text/plain", strings.Repeat(" ", saveLimit+1), WrongAddress}, {"text/plain", strings.Repeat("x", saveLimit+1), WrongAddress},
+		{"text/plain", "ok", Stored}, {"", "saved", Stored}, {"application/json", "OK", Stored},
+		{"application/json", whole[:20], Ambiguous}, {"application/json", `["saved`, Ambiguous}, {"", "[", Ambiguous},
+		{"application/json", `["` + strings.Repeat("x", saveLimit) + `"]`, Stored},
 	} {
 		for _, accept := range []bool{false, true} {
 			s := &cloudtest.Service{}
-			c := keyed(t, "", s, func(o *Options) { o.Wire.AcceptHTML = accept })
-			s.Next(cloudtest.Fault{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: body})
-			want := want
+			k := keyed(t, "", s, func(o *Options) { o.Wire.AcceptHTML = accept })
+			s.Next(cloudtest.Fault{Status: http.StatusOK, Header: http.Header{"Content-Type": {c.media}}, Body: c.body})
+			want := c.want
 			if accept && want == WrongAddress {
 				want = Stored
 			}
-			a := postTicket(t, c, "A-1")
-			if a.Class != want || want == WrongAddress && !strings.Contains(a.Message, "200 OK with what is no JSON, application/json") {
-				t.Errorf("%.30q, accepted %v: %s, %q", body, accept, a.Class, a.Message)
+			a := postTicket(t, k, "A-1")
+			if a.Class != want || want == WrongAddress && !strings.Contains(a.Message, "200 OK with what no service of records says, "+c.media) {
+				t.Errorf("%s %.30q, accepted %v: %s, %q", c.media, c.body, accept, a.Class, a.Message)
 			}
-			if proven := slices.ContainsFunc(c.Keys().Status(), func(k keys.Status) bool { return k.State == "proven" }); proven != (want == Stored) {
-				t.Errorf("%.30q, accepted %v: a key counts as proven: %v", body, accept, proven)
+			if proven := slices.ContainsFunc(k.Keys().Status(), func(k keys.Status) bool { return k.State == "proven" }); proven != (want == Stored) {
+				t.Errorf("%s %.30q, accepted %v: a key counts as proven: %v", c.media, c.body, accept, proven)
 			}
 		}
 	}

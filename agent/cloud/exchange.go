@@ -41,7 +41,7 @@ type reply struct {
 	err     error
 	sent    bool // something of the request may have reached the service
 	page    bool // what could count as stored came with a web page: who answered is not the service
-	foreign bool // a 2xx to what was to be stored came with what is no JSON at all: the same
+	foreign bool // a 2xx to what was to be stored came with a script, an image or 64 KB of no JSON: the same
 	refused bool // a 2xx came with an error and nothing else in its body
 	cut     bool // a 2xx to what was to be stored, and its body did not come to its end: it may have been anything
 }
@@ -93,7 +93,7 @@ func (c *Client) exchange(ctx context.Context, r request, key keys.Secret) reply
 	}
 	out.refused = out.ok() && reportsError(out.body)
 	if out.ok() && r.op.stores() {
-		foreign, begun := readJSON(out.body)
+		foreign, begun := readSaved(out.header, out.body)
 		tooLong := errors.Is(out.bodyErr, ErrShape) // an echo of much, unless it is nothing but blanks
 		out.foreign = !c.wire.AcceptHTML && (foreign || tooLong && !begun)
 		// Where no length is said, an end of TLS without its farewell is usual, and a whole object is whole.
