@@ -14,7 +14,7 @@ const (
 	rampClear   = 20.0     // s before the crossing that a pump's slow start may reach
 	openTries   = 4        // times that an opening is looked for, each time with a better start
 	aloneLong   = 1200.0   // s next to a draw whose readings show whether its gauge is one of them
-	aloneFew    = 10       // such readings
+	aloneFew    = 6        // such readings
 	plateauLong = 2700.0   // s behind a draw in which a plateau is looked for
 	settleShort = 15.0     // s after the end before a sample counts at all
 	vapourFade  = 150.0    // s in which the dip of a hydrostatic sensor fades by e
