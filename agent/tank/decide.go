@@ -74,7 +74,10 @@ func (u *update) smallDraw(i int, ts *tankState, d draw, removed, now float64) {
 		returned = removed
 		back = fmt.Sprintf(", and the %.1f in came back", fall)
 	}
-	u.addVerdict(i, ts, d, TooSmall, fmt.Sprintf("%.1f bbl of the %g that min_load wants", removed, t.Loads.MinLoad)+back)
+	v := u.addVerdict(i, ts, d, TooSmall, fmt.Sprintf("%.1f bbl of the %g that min_load wants", removed, t.Loads.MinLoad)+back)
+	if v.Returned = returned > 0; v.Returned {
+		v.Bbl = stats.Round(returned, 2)
+	}
 	ts.smallDraws.add(d, removed, returned)
 }
 

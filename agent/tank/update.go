@@ -57,8 +57,8 @@ func spanText(s float64) string {
 	return fmt.Sprintf("%.1f h", d.Hours())
 }
 
-// addVerdict keeps what became of a draw that is no load.
-func (u *update) addVerdict(i int, ts *tankState, d draw, what, why string) {
+// addVerdict keeps what became of a draw that is no load, and returns it.
+func (u *update) addVerdict(i int, ts *tankState, d draw, what, why string) *Verdict {
 	w := u.site.verdict(i, ts, d, what, why)
 	if what == Recirculated { // what came back is no inflow
 		w.Bbl = stats.Round(u.site.tanks[i].volume(d), 2)
@@ -66,6 +66,7 @@ func (u *update) addVerdict(i int, ts *tankState, d draw, what, why string) {
 	if w.Bbl >= verdictLeast {
 		u.out = append(u.out, Outcome{Verdict: &w})
 	}
+	return &w
 }
 
 func (s Site) verdict(i int, ts *tankState, d draw, what, why string) Verdict {

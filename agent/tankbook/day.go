@@ -110,6 +110,8 @@ func (w *bookkeeper) addOutcome(o tank.Outcome) {
 		w.addEvent(o.Event)
 	case o.Verdict != nil:
 		w.addDraw(o.Verdict)
+	case o.Correction != nil && o.Correction.BackBbl > 0:
+		w.addReturn(o.Correction)
 	}
 }
 
@@ -366,7 +368,7 @@ func (w *bookkeeper) addLevel(i int, c tank.CleanLevel) {
 	}
 	w.addUnseen(i, p, e, c.Sigma, metered)
 	if m := p.add(&p.today.rest, e, c.Sigma*t.Table.PerInch(c.In), metered); m != nil {
-		if m := (movement{m.from + p.clockOffset, m.to + p.clockOffset, m.bbl}); !m.overlaps(p.lastExplained) {
+		if m := (movement{m.from + p.clockOffset, m.to + p.clockOffset, m.bbl}); !m.overlaps(p.lastExplained) && !w.steppedUp(i, p, m, metered) {
 			p.today.addUnexplained(m)
 		}
 	}
