@@ -172,6 +172,7 @@ func (w *bookkeeper) addEvent(e *tank.Event) {
 		s.lossReported = true
 		if !e.Slow { // the rests show a slow one
 			s.lossBbl += e.Bbl
+			text = "RESIDUAL has an unexplained loss: " + e.Note
 		}
 		if e.Slow && w.site.SlowLoss(w.st, i).Open && !p.lossOpen { // it goes on
 			p.lossOpen, p.lossSince = true, start
@@ -181,7 +182,7 @@ func (w *bookkeeper) addEvent(e *tank.Event) {
 		s.steppedAt, s.stepBooked, flow = end, s.unseenUntil(start), false
 		text = "the level stepped without flow: the figures of this day are doubtful"
 	case eventrules.Stuck:
-		text, flow = "the level stood still "+w.clockSpan(start, end), false
+		text, flow = "the level stood still "+w.clockSpan(start, end)+": what came and left meanwhile is not seen", false
 	case eventrules.ClockStep:
 		text, flow = "the clock was set", false
 	default:
