@@ -289,7 +289,7 @@ func tankTotal(days []ledger.BookRow) ledger.BookRow {
 	for i := range days {
 		switch {
 		case days[i].Production != nil:
-		case from >= 0 && i >= from && i < to:
+		case from >= 0 && i >= from && i < to && (days[i].Opening == nil || days[i].Closing == nil): // else no stock tells it
 			within = append(within, days[i].Date)
 		default:
 			without = append(without, days[i].Date)

@@ -90,3 +90,27 @@ func TestAStepUpAtRestIsNoProduction(t *testing.T) {
 		t.Errorf("a sensor that hung: other %.1f", other)
 	}
 }
+
+// TestALactTankInBalanceHasNoProduction: a well that fills a tank as fast as a meter sells it leaves no trace in its level, nor does a
+// loss. What the meter takes in batches shows.
+func TestALactTankInBalanceHasNoProduction(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		level func(s float64) float64
+		made  float64 // bbl a day; below 0: nobody knows
+	}{
+		{"in balance", func(float64) float64 { return 120 }, -1},
+		{"the meter takes a little more", func(s float64) float64 { return 120 - 5*s/day/tanktest.PerInch }, -1},
+		{"a batch a day", func(s float64) float64 { return 60 + (60*s/day-pumped(60, 10*3600, 0, 1, 2, 3)(s))/tanktest.PerInch }, 60},
+	} {
+		days, losses := bookOf(t, plain(t, tank.Tank{Lact: true}), 3.4, c.level)
+		if len(losses) > 0 || len(days["TK-1"]) < 3 {
+			t.Errorf("%s: %d days, losses %v", c.name, len(days["TK-1"]), losses)
+		}
+		for _, d := range days["TK-1"][1:] {
+			if known := d.Production != nil; known != (c.made >= 0) || known && math.Abs(*d.Production-c.made) > 3 || !known && (d.Residual != nil || d.Sees != nil || !remarked([]Day{d}, "is not known")) {
+				t.Errorf("%s: %+v", c.name, d)
+			}
+		}
+	}
+}
