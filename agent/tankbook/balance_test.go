@@ -2,6 +2,7 @@ package tankbook
 
 import (
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -111,6 +112,23 @@ func TestALactTankInBalanceHasNoProduction(t *testing.T) {
 			if known := d.Production != nil; known != (c.made >= 0) || known && math.Abs(*d.Production-c.made) > 3 || !known && (d.Residual != nil || d.Sees != nil || !remarked([]Day{d}, "is not known")) {
 				t.Errorf("%s: %+v", c.name, d)
 			}
+		}
+	}
+}
+
+// TestTheEndsOfManyRestsAreNoFall: a pump goes on and off, and what it brings seems at rest for a moment now and then. The few stocks of such
+// a rest are its begin and its end at once, and say nothing of a fall.
+func TestTheEndsOfManyRestsAreNoFall(t *testing.T) {
+	for _, c := range []struct{ on, turn, rate, every float64 }{{480, 1680, 0.6, 60}, {900, 1800, 0.45, 60}, {900, 1800, 0.6, 30}, {480, 1680, 0.3, 10}} { // s on of s, bbl/min, s
+		var f daySums
+		var r restFinder
+		noise := rand.New(rand.NewPCG(7, 7))
+		for s := 0.0; s < day; s += c.every {
+			made := c.rate / 60 * (c.on*math.Floor(s/c.turn) + math.Min(math.Mod(s, c.turn), c.on))
+			r.add(&f, stockAt{t: s, net: made + 0.08*noise.NormFloat64()}, 0.08, false)
+		}
+		if f.fell > 2 {
+			t.Errorf("%+v: %.1f bbl fell in %.0f rests", c, f.fell, f.rests)
 		}
 	}
 }
