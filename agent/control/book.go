@@ -304,6 +304,9 @@ func tankTotal(days []ledger.BookRow) ledger.BookRow {
 		t.Production = new(*days[to-1].Closing - *days[from].Opening + x.Runs + x.Water + x.TransfersOut - x.TransfersIn + x.Other - *x.Residual)
 		t.Remarks = append(t.Remarks, "PRODUCED has what came on "+strings.Join(within, ", ")+" by the stocks before and after, which is not known by itself")
 	}
+	if len(without) == len(days) {
+		t.Production = nil
+	}
 	if without != nil {
 		t.Remarks = append(t.Remarks, "PRODUCED is without "+strings.Join(without, ", ")+", of which nobody knows it")
 	}
