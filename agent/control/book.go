@@ -289,7 +289,7 @@ func tankTotal(days []ledger.BookRow) ledger.BookRow {
 	for i := range days {
 		switch {
 		case days[i].Production != nil:
-		case from >= 0 && i >= from && i < to:
+		case from >= 0 && i >= from && i < to && (days[i].Opening == nil || days[i].Closing == nil): // else no stock tells it
 			within = append(within, days[i].Date)
 		default:
 			without = append(without, days[i].Date)
@@ -303,6 +303,9 @@ func tankTotal(days []ledger.BookRow) ledger.BookRow {
 		x := sumOfDays(days[from:to])
 		t.Production = new(*days[to-1].Closing - *days[from].Opening + x.Runs + x.Water + x.TransfersOut - x.TransfersIn + x.Other - *x.Residual)
 		t.Remarks = append(t.Remarks, "PRODUCED has what came on "+strings.Join(within, ", ")+" by the stocks before and after, which is not known by itself")
+	}
+	if len(without) == len(days) {
+		t.Production = nil
 	}
 	if without != nil {
 		t.Remarks = append(t.Remarks, "PRODUCED is without "+strings.Join(without, ", ")+", of which nobody knows it")

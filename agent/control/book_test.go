@@ -77,7 +77,7 @@ func TestTheBookOfAPeriodHasTotals(t *testing.T) {
 			t.Errorf("%s: %+v, want production and closing %v", r.Tank, r, want)
 		}
 	}
-	if got := tankTotal(rows[1:2]); *got.Production != 0 || !strings.Contains(strings.Join(got.Remarks, ""), "is without 2026-10-02") {
+	if got := tankTotal(rows[1:2]); got.Production != nil || !strings.Contains(strings.Join(got.Remarks, ""), "is without 2026-10-02") {
 		t.Errorf("without a stock at either end: %+v", got)
 	}
 	if got := tankTotal(append(rows[:1:1], rows[2])); *got.Production != 60 || !strings.Contains(strings.Join(got.Remarks, ""), "is without 2026-10-03") {
@@ -85,6 +85,17 @@ func TestTheBookOfAPeriodHasTotals(t *testing.T) {
 	}
 	if BookTotals(rows[2:]) != nil {
 		t.Error("one day of each tank has a total")
+	}
+}
+
+// TestAPeriodOfWhichNobodyKnowsTheProductionHasNone: no sum of nothing is shown as 0.
+func TestAPeriodOfWhichNobodyKnowsTheProductionHasNone(t *testing.T) {
+	days := []ledger.BookRow{bookDay("2026-03-02", "TK-1", 100, 0, 0, 0), bookDay("2026-03-03", "TK-1", 100, 0, 0, 0)}
+	for i := range days {
+		days[i].Production, days[i].Lact = nil, true
+	}
+	if all := BookTotals(days); len(all) != 1 || all[0].Production != nil {
+		t.Errorf("%+v", all)
 	}
 }
 

@@ -222,6 +222,7 @@ func (l *Ledger) bookDays(p BookPeriod) ([]BookRow, error) {
 		l.bookTickets(&r, tickets, days)
 		rows = append(rows, r)
 	}
+	tankbook.JoinDays(len(rows), func(i int) *tankbook.Day { return &rows[i].Day }, l.rules.Zone)
 	return rows, nil
 }
 

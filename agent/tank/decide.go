@@ -18,7 +18,6 @@ const (
 func (u *update) decide(i int, ts *tankState, d draw, now float64) {
 	t := &u.site.tanks[i]
 	u.carriedLess(i, ts, &d)
-	bbl := t.volume(d)
 	removed := t.removedBbl(d)
 	minutes := math.Max(d.end-d.start, 1) / 60
 	into, settles := u.evenedOut(i, d)
@@ -34,8 +33,7 @@ func (u *update) decide(i int, ts *tankState, d draw, now float64) {
 		u.eventVolume(removed, "")
 		u.addVerdict(i, ts, d, TooSlow, fmt.Sprintf("%.2f bbl a minute, where min_rate is %g", removed/minutes, t.Loads.MinRate))
 	case d.gap > t.Loads.MaxGapTicket.Seconds():
-		u.addEvent(ts, i, eventrules.UnexplainedLoss, d.start, d.end, fmt.Sprintf("fell %.2f to %.2f in (%.1f bbl) over a gap of %s: too long for a ticket", d.opening.level, d.closing.level, bbl, spanText(d.gap)))
-		u.eventVolume(removed, "")
+		u.lossUnseen(i, ts, &d, removed)
 		u.addVerdict(i, ts, d, TooLongUnseen, fmt.Sprintf("no reading came for %s, and max_gap_ticket is %s", spanText(d.gap), spanText(t.Loads.MaxGapTicket.Seconds())))
 	case ts.aux.waterDrawn(t, d, &ts.levels):
 		u.addEvent(ts, i, eventrules.WaterDraw, d.start, d.end, fmt.Sprintf("%.1f bbl of water drawn, %.2f to %.2f in; the interface fell with the level", removed, d.opening.level, d.closing.level))
@@ -44,6 +42,22 @@ func (u *update) decide(i int, ts *tankState, d draw, now float64) {
 	default:
 		u.oilDraw(i, ts, d, removed, now)
 	}
+}
+
+// lossUnseen tells of a fall over a gap that is too long for a ticket. What the well made in so long a time is a guess: sure are the readings
+// before and after.
+func (u *update) lossUnseen(i int, ts *tankState, d *draw, removed float64) {
+	t, guess := &u.site.tanks[i], ", and what flowed in meanwhile"
+	if d.samples == 0 {
+		if d.opening.level <= float64(t.Height) && d.closing.level >= 0 {
+			guess = fmt.Sprintf(", or %.0f if the well went on as before", removed)
+		}
+		from, to := ts.hiddenFall(*d)
+		d.start, d.opening, d.end, d.closing = from.t, gauge{level: float64(from.v), samples: 1}, to.t, gauge{level: float64(to.v), samples: 1}
+		d.inflowAfter, d.settled = 0, 0
+	}
+	u.addEvent(ts, i, eventrules.UnexplainedLoss, d.start, d.end, fmt.Sprintf("fell %.2f to %.2f in (%.1f bbl%s) over a gap of %s: too long for a ticket", d.opening.level, d.closing.level, t.volume(*d), guess, spanText(d.gap)))
+	u.eventVolume(t.removedBbl(*d), "")
 }
 
 // carriedLess takes back from the gauges of a draw that nobody saw what the inflow carried them while other tanks took it in: a well that
@@ -74,7 +88,10 @@ func (u *update) smallDraw(i int, ts *tankState, d draw, removed, now float64) {
 		returned = removed
 		back = fmt.Sprintf(", and the %.1f in came back", fall)
 	}
-	u.addVerdict(i, ts, d, TooSmall, fmt.Sprintf("%.1f bbl of the %g that min_load wants", removed, t.Loads.MinLoad)+back)
+	v := u.addVerdict(i, ts, d, TooSmall, fmt.Sprintf("%.1f bbl of the %g that min_load wants", removed, t.Loads.MinLoad)+back)
+	if v.Returned = returned > 0; v.Returned {
+		v.Bbl = stats.Round(returned, 2)
+	}
 	ts.smallDraws.add(d, removed, returned)
 }
 

@@ -99,6 +99,9 @@ type Correction struct {
 	Tank       string
 	Began      time.Time // the load's, as it was reported: it names the load
 	Note       string    // about its levels, in a sentence; empty: it is about its times
+	BackBbl    float64   // barrels that came back into the tank between these times, as its inflow never does
+	BackFrom   time.Time
+	BackTo     time.Time
 	Start, End time.Time // the load's times by the newest clock
 	Settled    bool      // the clock has not been set again for a while
 }
@@ -115,6 +118,8 @@ type Verdict struct {
 	Close float64   `json:"close_in"`
 	Bbl   float64   `json:"bbl"`            // that left the tank, what flowed in meanwhile included
 	Until time.Time `json:"until,omitzero"` // of one that waits: when its confirmation ends
+
+	Returned bool `json:"returned,omitempty"` // of a small one: its oil came back, and Bbl is what went round
 
 	Unseen *Span `json:"unseen,omitempty"` // the readings before and after, where none came inside; nil: readings show it
 }

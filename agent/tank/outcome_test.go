@@ -183,3 +183,25 @@ func TestAValueThatStandsBehindALoadIsWaitedFor(t *testing.T) {
 	}
 	asksFor(t, r.loads[0], "value stood still at its closing for 4")
 }
+
+// TestALossThatNobodySawIsWhatTheReadingsShow: over a day without a reading to believe nobody knows what the well made: the loss is what
+// the level fell by from the reading before to the one after, and no level of it lies outside of the tank.
+func TestALossThatNobodySawIsWhatTheReadingsShow(t *testing.T) {
+	well := tanktest.Well{Level0: 120, Inflow: 100, Moves: []tanktest.Move{{From: 28 * tanktest.Hour, Bbl: 250, Rate: 6}}}
+	from, to := 26*tanktest.Hour, 52*tanktest.Hour
+	r := newRig(t, well)
+	r.sensor = hide(from, to)
+	r.run(0, 58*tanktest.Hour)
+	fell, told := (well.Level(from)-well.Level(to))*tanktest.PerInch, 0
+	for _, e := range r.events {
+		if e.Rule != "unexplained-loss" {
+			continue
+		}
+		if told++; math.Abs(e.Bbl-fell) > 1 {
+			t.Errorf("%.1f bbl, and the level fell by %.1f: %s", e.Bbl, fell, e.Note)
+		}
+	}
+	if told != 1 || len(r.loads) != 0 {
+		t.Errorf("%d losses, loads %v: %+v, %+v", told, r.loads, r.events, r.verdicts)
+	}
+}

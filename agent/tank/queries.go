@@ -43,6 +43,25 @@ func (s Site) Inflow(st State, i int, from, to float64) (usual, most float64) {
 	return usual, usual + in.mayRise(long)*per
 }
 
+// LeaptUp are the barrels by which a tank's level rose at most from one reading to the next between two site seconds, where no oil comes so
+// fast; 0: it did not, or the value had stood still until then, and what a well makes meanwhile was shown at once.
+func (s Site) LeaptUp(st State, i int, from, to float64) (bbl float64) {
+	ts, t, held := st.tanks[i], &s.tanks[i], 0.0
+	b := between(ts.levels.recent, from-ts.stuckAfter(t), to)
+	for k := 1; k < len(b); k++ {
+		dt, by := b[k].t-b[k-1].t, t.barrels(float64(b[k].v), float64(b[k-1].v))
+		_, most := s.Inflow(st, i, b[k].t-held-dt, b[k].t)
+		hung := held >= ts.stuckAfter(t)-2*dt && ts.noise.sigmaAtChange >= heldNoise
+		if b[k].t >= from && !hung && by > math.Max(most, cameFaster*fillRate*dt/60) {
+			bbl = math.Max(bbl, by)
+		}
+		if held += dt; by != 0 {
+			held = 0
+		}
+	}
+	return bbl
+}
+
 // SlowLoss is a fall that is too slow for a draw and goes on.
 type SlowLoss struct {
 	Open  bool    // there is one

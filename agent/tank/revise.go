@@ -15,15 +15,15 @@ const (
 )
 
 // correctLoads tells of the reported loads for which wrong finds a reason, each once.
-func (u *update) correctLoads(i int, ts *tankState, now float64, wrong func(reportedLoad) string) {
+func (u *update) correctLoads(i int, ts *tankState, now float64, wrong func(reportedLoad) Correction) {
 	for k, l := range ts.reports.loads {
 		if l.corrected || now-l.end > reviewFor {
 			continue
 		}
-		if note := wrong(l); note != "" {
+		if c := wrong(l); c.Note != "" {
 			ts.reports.loads = append([]reportedLoad(nil), ts.reports.loads...)
 			ts.reports.loads[k].corrected = true
-			u.addCorrection(i, ts, l, Correction{Note: note})
+			u.addCorrection(i, ts, l, c)
 		}
 	}
 }
@@ -43,13 +43,17 @@ func (u *update) findReturned(i int, ts *tankState, now float64) {
 	}
 	ts.reports.reviewedTo = ts.levels.history[n-1].t
 	t := &u.site.tanks[i]
-	u.correctLoads(i, ts, now, func(l reportedLoad) string {
+	u.correctLoads(i, ts, now, func(l reportedLoad) Correction {
 		back, since, until, last := ts.levels.wonBack(t, l)
-		if back < explainedShare*(l.opening-l.closing) || ts.reports.reviewedTo-until > othersSeen || u.othersLost(i, since, until) >= explainedShare*back*t.Table.PerInch(l.closing) {
-			return ""
+		if fall := l.opening - l.closing; until == ts.reports.reviewedTo && back < mostBack*fall {
+			return Correction{} // it goes on: how much came is not known yet
 		}
-		return fmt.Sprintf("%.2f in came back within %s of its end, faster than the inflow, and the level is %.2f in: the oil may never have left the site",
-			back, spanText(ts.reports.reviewedTo-l.end), last)
+		if back < explainedShare*(l.opening-l.closing) || ts.reports.reviewedTo-until > othersSeen || u.othersLost(i, since, until) >= explainedShare*back*t.Table.PerInch(l.closing) {
+			return Correction{}
+		}
+		wall := func(at float64) time.Time { return ts.clock.wall(at / u.site.speed) }
+		return Correction{BackBbl: t.barrels(l.closing+back, l.closing), BackFrom: wall(since), BackTo: wall(until), Note: fmt.Sprintf(
+			"%.2f in came back within %s of its end, faster than the inflow, and the level is %.2f in: the oil may never have left the site", back, spanText(ts.reports.reviewedTo-l.end), last)}
 	})
 }
 
@@ -89,22 +93,22 @@ func (l *levels) wonBack(t *Tank, load reportedLoad) (back, since, until, last f
 
 // correctFrozen tells of the loads whose closing level was a value that stood still.
 func (u *update) correctFrozen(i int, ts *tankState, since float64, to point) {
-	u.correctLoads(i, ts, to.t, func(l reportedLoad) string {
+	u.correctLoads(i, ts, to.t, func(l reportedLoad) Correction {
 		off := to.v - l.closing - l.inflow*(to.t-since)
 		if since > l.end+frozenFrom || to.t <= l.end || math.Abs(to.v-l.closing) < frozenOff || math.Abs(off) < frozenOff {
-			return ""
+			return Correction{}
 		}
-		return fmt.Sprintf("the sensor stood still when it ended: closing %.2f in was not measured; when the value moved again it was %.2f in", l.closing, to.v)
+		return Correction{Note: fmt.Sprintf("the sensor stood still when it ended: closing %.2f in was not measured; when the value moved again it was %.2f in", l.closing, to.v)}
 	})
 }
 
 // correctStepped tells of the loads whose fall a step of the level has undone at once: the sensor had been wrong.
 func (u *update) correctStepped(i int, ts *tankState, before float64, to point) {
-	u.correctLoads(i, ts, to.t, func(l reportedLoad) string {
+	u.correctLoads(i, ts, to.t, func(l reportedLoad) Correction {
 		if to.v-before < explainedShare*(l.opening-l.closing) {
-			return ""
+			return Correction{}
 		}
-		return fmt.Sprintf("the level stepped up at once from %.2f to %.2f in %s after its end: the sensor may have been wrong all the time", before, to.v, spanText(to.t-l.end))
+		return Correction{Note: fmt.Sprintf("the level stepped up at once from %.2f to %.2f in %s after its end: the sensor may have been wrong all the time", before, to.v, spanText(to.t-l.end))}
 	})
 }
 
@@ -115,11 +119,11 @@ func (u *update) correctMoved(i int, ts *tankState, from, to point) {
 	gained := t.barrels(to.v, from.v) - made
 	for j := range u.site.tanks {
 		if o := &u.site.tanks[j]; u.separate(i, j) && gained >= arrivesShare*o.Loads.MinLoad && len(u.st.tanks[j].reports.loads) > 0 {
-			u.correctLoads(j, u.writable(j), to.t, func(l reportedLoad) string {
+			u.correctLoads(j, u.writable(j), to.t, func(l reportedLoad) Correction {
 				if bbl := o.barrels(l.opening, l.closing); l.end < from.t || l.start > to.t || gained < arrivesShare*bbl || bbl < arrivesShare*gained {
-					return ""
+					return Correction{}
 				}
-				return fmt.Sprintf("tank %s was not read meanwhile, and holds %.1f bbl more since, beyond its inflow: the oil may have been moved there and never left the site", t.ID, gained)
+				return Correction{Note: fmt.Sprintf("tank %s was not read meanwhile, and holds %.1f bbl more since, beyond its inflow: the oil may have been moved there and never left the site", t.ID, gained)}
 			})
 		}
 	}

@@ -57,8 +57,8 @@ func spanText(s float64) string {
 	return fmt.Sprintf("%.1f h", d.Hours())
 }
 
-// addVerdict keeps what became of a draw that is no load.
-func (u *update) addVerdict(i int, ts *tankState, d draw, what, why string) {
+// addVerdict keeps what became of a draw that is no load, and returns it.
+func (u *update) addVerdict(i int, ts *tankState, d draw, what, why string) *Verdict {
 	w := u.site.verdict(i, ts, d, what, why)
 	if what == Recirculated { // what came back is no inflow
 		w.Bbl = stats.Round(u.site.tanks[i].volume(d), 2)
@@ -66,6 +66,7 @@ func (u *update) addVerdict(i int, ts *tankState, d draw, what, why string) {
 	if w.Bbl >= verdictLeast {
 		u.out = append(u.out, Outcome{Verdict: &w})
 	}
+	return &w
 }
 
 func (s Site) verdict(i int, ts *tankState, d draw, what, why string) Verdict {
@@ -82,14 +83,21 @@ func (ts *tankState) hiddenSpan(d draw, speed float64) *Span {
 	if d.samples > 0 {
 		return nil
 	}
+	from, to := ts.hiddenFall(d)
+	return &Span{ts.clock.wall(from.t / speed), ts.clock.wall(to.t / speed)}
+}
+
+// hiddenFall are the two readings between which a draw fell that nobody saw.
+func (ts *tankState) hiddenFall(d draw) (from, to sample) {
 	b := ts.levels.recent[max(0, searchTime(ts.levels.recent, d.start)-1):min(len(ts.levels.recent), searchTime(ts.levels.recent, d.end)+2)]
-	from, to, fell := d.start, d.end, float32(0)
+	from, to = sample{t: d.start, v: float32(d.opening.level)}, sample{t: d.end, v: float32(d.closing.level)}
+	fell := float32(0)
 	for i := 1; i < len(b); i++ {
 		if by := b[i-1].v - b[i].v; by > fell {
-			from, to, fell = b[i-1].t, b[i].t, by
+			from, to, fell = b[i-1], b[i], by
 		}
 	}
-	return &Span{ts.clock.wall(from / speed), ts.clock.wall(to / speed)}
+	return from, to
 }
 
 // verdictLeast is the volume in barrels below which a fall is not worth a verdict.

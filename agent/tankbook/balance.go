@@ -65,7 +65,25 @@ func (w *bookkeeper) closedDay(i int, p *tankPage) Day {
 	if d.Residual != nil && (metered || *d.Production == 0) { // the gauge-offs alone speak
 		d.Error = 2 * math.Sqrt(s.variance+stats.Square(ends)+stats.Square(tank.DumpBbl)/3*float64(len(s.runs)))
 	}
+	if t.Lact && !metered && d.Production != nil {
+		d.sellsByMeter(s)
+	}
 	return d
+}
+
+// sellsByMeter says what the level of a tank whose oil a meter sells cannot tell: while the well fills it as fast as the meter takes, it
+// stands as in a tank at rest. What was seen to leave at once is known, and so is what the level rose by, as the least that came.
+func (d *Day) sellsByMeter(s *openDay) {
+	const meter = "the meter that sells this tank's oil (`sales: lact`)"
+	switch {
+	case *d.Production <= idleBbl:
+		d.Production, d.Residual, d.Error = nil, nil, 0
+		d.Blind = "a meter sells the oil of this tank, and whether it ran the level does not tell"
+		s.remark("PRODUCED is not known: the level stood or fell slowly, as it does while the well fills the tank as fast as " + meter + " takes")
+	case d.Other < idleBbl:
+		s.remark("PRODUCED is the least that came: what " + meter + " took while the level rose is not in it")
+	}
+	d.Remarks = s.remarks
 }
 
 // tidy rounds a day's figures to a thousandth of a barrel; what is no number is left out.

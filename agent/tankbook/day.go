@@ -110,6 +110,8 @@ func (w *bookkeeper) addOutcome(o tank.Outcome) {
 		w.addEvent(o.Event)
 	case o.Verdict != nil:
 		w.addDraw(o.Verdict)
+	case o.Correction != nil && o.Correction.BackBbl > 0:
+		w.addReturn(o.Correction)
 	}
 }
 
@@ -170,6 +172,7 @@ func (w *bookkeeper) addEvent(e *tank.Event) {
 		s.lossReported = true
 		if !e.Slow { // the rests show a slow one
 			s.lossBbl += e.Bbl
+			text = "RESIDUAL has an unexplained loss: " + e.Note
 		}
 		if e.Slow && w.site.SlowLoss(w.st, i).Open && !p.lossOpen { // it goes on
 			p.lossOpen, p.lossSince = true, start
@@ -179,7 +182,7 @@ func (w *bookkeeper) addEvent(e *tank.Event) {
 		s.steppedAt, s.stepBooked, flow = end, s.unseenUntil(start), false
 		text = "the level stepped without flow: the figures of this day are doubtful"
 	case eventrules.Stuck:
-		text, flow = "the level stood still "+w.clockSpan(start, end), false
+		text, flow = "the level stood still "+w.clockSpan(start, end)+": what came and left meanwhile is not seen", false
 	case eventrules.ClockStep:
 		text, flow = "the clock was set", false
 	default:
@@ -366,7 +369,7 @@ func (w *bookkeeper) addLevel(i int, c tank.CleanLevel) {
 	}
 	w.addUnseen(i, p, e, c.Sigma, metered)
 	if m := p.add(&p.today.rest, e, c.Sigma*t.Table.PerInch(c.In), metered); m != nil {
-		if m := (movement{m.from + p.clockOffset, m.to + p.clockOffset, m.bbl}); !m.overlaps(p.lastExplained) {
+		if m := (movement{m.from + p.clockOffset, m.to + p.clockOffset, m.bbl}); !m.overlaps(p.lastExplained) && !w.steppedUp(i, p, m, metered) {
 			p.today.addUnexplained(m)
 		}
 	}

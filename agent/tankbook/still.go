@@ -104,7 +104,9 @@ func (f *daySums) addRest(s *restSums, end float64) {
 	if s.n >= 2 {
 		f.n, f.rests, f.seconds = f.n+s.n, f.rests+1, f.seconds+s.to-s.from
 		f.zz += s.zz - s.z*s.z/s.n
-		f.fell += s.head/math.Min(s.n, headFew) - (end - s.z0)
+		if s.n >= 2*headFew { // else begin and end are the same stocks, and what a pump brings at its edges looks like a fall
+			f.fell += s.head/headFew - (end - s.z0)
+		}
 		k := 0
 		for i := range terms {
 			f.xz[i] += s.xz[i] - s.x[i]*s.z/s.n

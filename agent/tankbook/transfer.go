@@ -1,6 +1,7 @@
 package tankbook
 
 import (
+	"fmt"
 	"math"
 
 	"gauger/agent/tank"
@@ -17,6 +18,7 @@ const (
 	riseAfter  = 150.0
 	allRose    = 0.6  // share of a transfer that the others have to have risen by together, so that it is divided by their rises
 	sameShare  = 0.1  // of a small draw by which what others rose by may differ from it
+	leapShare  = 0.8  // of a rise that a single step of the level has to have
 	moveShare  = 0.05 // of a transfer or a water draw that may have flowed in or not: its standard error
 )
 
@@ -75,6 +77,13 @@ func (w *bookkeeper) addDraw(v *tank.Verdict) {
 		return
 	}
 	p := w.writable(i)
+	if v.Returned { // out and back: neither left nor produced
+		from, to := tank.UnixSeconds(v.Start), tank.UnixSeconds(v.End)
+		p.dayOf(to).remark(fmt.Sprintf("oil was rolled: %.1f bbl went out of it from %s, and came back", v.Bbl, w.clockSpan(from, to)))
+		p.explained(from, to)
+		p.dropUnseen(from, to)
+		return
+	}
 	open, _ := t.Table.Extrapolated(v.Open)
 	closed, _ := t.Table.Extrapolated(v.Close)
 	m := movement{tank.UnixSeconds(v.Start), tank.UnixSeconds(v.End), v.Bbl}
@@ -94,6 +103,25 @@ func (w *bookkeeper) addDraw(v *tank.Verdict) {
 	}
 	p.explained(m.from, m.to)
 	p.dropUnseen(m.from, m.to)
+}
+
+// addReturn books oil that a load gave back: it was in the tank before, and the well made none of it. What came in meanwhile from other
+// tanks is booked already.
+func (w *bookkeeper) addReturn(c *tank.Correction) {
+	i, ok := w.tankIndex(c.Tank)
+	if !ok || w.metered(i, w.page(i)) {
+		return // beside a meter the rests have it
+	}
+	p, m := w.writable(i), movement{tank.UnixSeconds(c.BackFrom), tank.UnixSeconds(c.BackTo), c.BackBbl}
+	if m.bbl -= p.receivedIn(m); m.bbl <= fallLeast {
+		return
+	}
+	text := fmt.Sprintf("%.1f bbl of the load of %s came back %s: no production, and in OTHER", m.bbl, w.clockTime(tank.UnixSeconds(c.Start)), w.clockSpan(m.from, m.to))
+	p.splitByDay(m, func(s *openDay, part movement) {
+		s.other -= part.bbl
+		s.remark(text)
+	})
+	p.explained(m.from, m.to)
 }
 
 // othersGot says that other tanks rose by what left tank i, in the same time, and by more than any well makes of itself.
@@ -180,6 +208,19 @@ func (w *bookkeeper) addSlowTransfer(i int, p *tankPage, wall float64) {
 	if j := p.slowTransferTo; j >= 0 && j < w.site.Len() && j != i && w.page(j) != nil {
 		w.addReceived(j, m)
 	}
+}
+
+// steppedUp books a rise of which most was shown from one reading to the next, as oil never comes: a sensor was zeroed anew, or raised. It
+// is treated as what the level falls at once. The rests beside a meter have such a rise by themselves.
+func (w *bookkeeper) steppedUp(i int, p *tankPage, m movement, metered bool) bool {
+	if metered || m.bbl <= restBig || w.site.LeaptUp(w.st, i, m.from-p.clockOffset, m.to-p.clockOffset) < leapShare*m.bbl {
+		return false
+	}
+	s := p.dayOf(m.to)
+	s.other -= m.bbl
+	s.steppedAt, s.stepBooked = m.to, true
+	s.remark(fmt.Sprintf("the level rose by %.2f bbl at once about %s, faster than any well or truck fills a tank, as when a sensor is zeroed anew: no production, and in OTHER", m.bbl, w.clockTime(m.to)))
+	return true
 }
 
 // findLift finds a rise that is no production and that nothing explains, as of foam: as long as that may last, a fall says

@@ -38,6 +38,10 @@ func (w *bookkeeper) addUnseen(i int, p *tankPage, e stockAt, sigma float64, met
 		least += meterJump
 	}
 	if gap.bbl >= -least && gap.bbl <= most+least {
+		if lack := made - gap.bbl; !metered && lack >= math.Max(t.Loads.MinLoad, unseenShare*made) && !w.othersRose(i, was.t, e.t, lack) {
+			p.today.remark(fmt.Sprintf("from %s nothing was read: %.1f bbl more after it, where the well made %.1f at its rate before. %.1f bbl are missing, or came to another tank, or never: look for a load that nobody saw",
+				w.clockSpan(gap.from, gap.to), gap.bbl, made, lack))
+		}
 		return
 	}
 	p.cutRest()
@@ -50,6 +54,16 @@ func (w *bookkeeper) addUnseen(i int, p *tankPage, e stockAt, sigma float64, met
 	}
 	p.today.addPart(x)
 	p.today.variance += stats.Square(doubt)
+}
+
+// othersRose says that other tanks rose beyond their usual by most of so many barrels between two site seconds, as far as they are read.
+func (w *bookkeeper) othersRose(i int, from, to, bbl float64) bool {
+	for j := range w.site.Len() {
+		if p := w.page(j); j != i && p != nil && p.begun {
+			bbl -= math.Max(0, w.site.Rise(w.st, j, from, to)) / allRose
+		}
+	}
+	return bbl <= 0
 }
 
 // receivedIn are the barrels that are booked as come from other tanks in a time.

@@ -94,3 +94,21 @@ func TestBookTakesATransferAcrossAGapForOne(t *testing.T) {
 		}
 	}
 }
+
+// TestBookSaysWhatDidNotComeOverAGap: a truck that came in a silence while the well went on filling the tank leaves a level that is higher,
+// but not by what the well makes.
+func TestBookSaysWhatDidNotComeOverAGap(t *testing.T) {
+	for _, hauled := range []float64{0, 60} {
+		l := lease{inflow: 240, noise: 0.05, every: 60, loads: true, gap: [2]float64{1.55, 1.55 + 8./24}}.open(t, 5)
+		l.during = func(l *leased) { l.truck = hauled }
+		l.play(3)
+		said := ""
+		for _, d := range l.days {
+			d.adds(t)
+			said += strings.Join(d.Remarks, "\n")
+		}
+		if told := strings.Contains(said, "look for a load"); told != (hauled > 0) {
+			t.Errorf("%.0f bbl hauled: %s", hauled, said)
+		}
+	}
+}

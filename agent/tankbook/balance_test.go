@@ -1,0 +1,134 @@
+package tankbook
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gauger/agent/tank"
+	"gauger/agent/tank/tanktest"
+)
+
+// made are the barrels that a tank's closed days have as produced, and as other.
+func made(days []Day) (bbl, other float64) {
+	for _, d := range days {
+		if d.Production != nil {
+			bbl += *d.Production
+		}
+		if d.Opening != nil {
+			other += d.Other
+		}
+	}
+	return bbl, other
+}
+
+func remarked(days []Day, text string) bool {
+	for _, d := range days {
+		if strings.Contains(strings.Join(d.Remarks, "\n"), text) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestOilThatCameBackIsNoProduction: what went out of a tank and came back into it was there before, be it a small draw or a truckload.
+func TestOilThatCameBackIsNoProduction(t *testing.T) {
+	for _, c := range []struct {
+		out, pause, rate, inflow float64 // bbl, s, bbl/min, bbl a day
+		runs, other              float64
+		says                     string
+	}{
+		{20, 0, 2.5, 0, 0, 0, "was rolled"}, {20, 0, 2.5, 60, 0, 0, "was rolled"}, {20, 300, 4, 0, 0, 0, "was rolled"},
+		{150, 3600, 5, 0, 150, -150, "came back"}, {150, 3600, 5, 40, 150, -150, "came back"},
+	} {
+		out := tanktest.Move{From: 34 * tanktest.Hour, Bbl: c.out, Rate: c.rate}
+		back := tanktest.Move{From: out.End() + c.pause, Bbl: -c.out, Rate: c.rate}
+		days := books(t, 3.2, tanktest.Well{Level0: 150, Inflow: c.inflow, Moves: []tanktest.Move{out, back}})["TK-1"][1:]
+		got, other := made(days)
+		runs, due := 0.0, c.inflow*float64(len(days))
+		for _, d := range days {
+			runs += d.Runs
+		}
+		if near := 2.5 + c.inflow/20; math.Abs(got-due) > near || math.Abs(runs-c.runs) > near || math.Abs(other-c.other) > near || !remarked(days, c.says) {
+			t.Errorf("%+v: produced %.1f of %.1f, runs %.1f, other %.1f", c, got, due, runs, other)
+		}
+	}
+}
+
+// TestAStepUpAtRestIsNoProduction: a level that is higher from one reading to the next was moved by hands; what a pump brings in, or a sensor
+// shows late that had stood still, came.
+func TestAStepUpAtRestIsNoProduction(t *testing.T) {
+	for _, c := range []struct{ up, inflow float64 }{{3.5, 0}, {5, 0}, {10, 0}, {5, 60}, {10, 60}} {
+		l := lease{inflow: c.inflow, noise: 0.05, every: 30}.open(t, 3)
+		l.restart = func(l *leased, s float64) {
+			if s == 1.4*day {
+				l.raised = c.up
+			}
+		}
+		l.play(4)
+		got, other := made(l.days[1:])
+		due := c.inflow * float64(len(l.days)-1)
+		if moved := c.up * tanktest.PerInch; math.Abs(got-due) > 1.5 || math.Abs(other+moved) > 1 || !remarked(l.days, "at once") {
+			t.Errorf("%+v: produced %.1f of %.1f, other %.1f for %.1f", c, got, due, other, -moved)
+		}
+		for _, d := range l.days {
+			d.adds(t)
+		}
+	}
+	came := tanktest.Move{From: 34 * tanktest.Hour, Bbl: -20, Rate: 4}
+	hung := func(s float64) float64 { // for half an hour, while 10 bbl come
+		if s > 34*tanktest.Hour && s < 34.5*tanktest.Hour {
+			s = 34 * tanktest.Hour
+		}
+		return 30 + s*480/day/tanktest.PerInch
+	}
+	if got, other := made(books(t, 3.2, tanktest.Well{Level0: 100, Moves: []tanktest.Move{came}})["TK-1"]); math.Abs(got-20) > 1 || math.Abs(other) > 0.5 {
+		t.Errorf("20 bbl at 4 a minute: produced %.1f, other %.1f", got, other)
+	}
+	days, _ := bookOf(t, plain(t, tank.Tank{}), 1.5+0.3, hung)
+	if _, other := made(days["TK-1"]); math.Abs(other) > 0.5 {
+		t.Errorf("a sensor that hung: other %.1f", other)
+	}
+}
+
+// TestALactTankInBalanceHasNoProduction: a well that fills a tank as fast as a meter sells it leaves no trace in its level, nor does a
+// loss. What the meter takes in batches shows.
+func TestALactTankInBalanceHasNoProduction(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		level func(s float64) float64
+		made  float64 // bbl a day; below 0: nobody knows
+	}{
+		{"in balance", func(float64) float64 { return 120 }, -1},
+		{"the meter takes a little more", func(s float64) float64 { return 120 - 5*s/day/tanktest.PerInch }, -1},
+		{"a batch a day", func(s float64) float64 { return 60 + (60*s/day-pumped(60, 10*3600, 0, 1, 2, 3)(s))/tanktest.PerInch }, 60},
+	} {
+		days, losses := bookOf(t, plain(t, tank.Tank{Lact: true}), 3.4, c.level)
+		if len(losses) > 0 || len(days["TK-1"]) < 3 {
+			t.Errorf("%s: %d days, losses %v", c.name, len(days["TK-1"]), losses)
+		}
+		for _, d := range days["TK-1"][1:] {
+			if known := d.Production != nil; known != (c.made >= 0) || known && math.Abs(*d.Production-c.made) > 3 || !known && (d.Residual != nil || d.Sees != nil || !remarked([]Day{d}, "is not known")) {
+				t.Errorf("%s: %+v", c.name, d)
+			}
+		}
+	}
+}
+
+// TestTheEndsOfManyRestsAreNoFall: a pump goes on and off, and what it brings seems at rest for a moment now and then. The few stocks of such
+// a rest are its begin and its end at once, and say nothing of a fall.
+func TestTheEndsOfManyRestsAreNoFall(t *testing.T) {
+	for _, c := range []struct{ on, turn, rate, every float64 }{{480, 1680, 0.6, 60}, {900, 1800, 0.45, 60}, {900, 1800, 0.6, 30}, {480, 1680, 0.3, 10}} { // s on of s, bbl/min, s
+		var f daySums
+		var r restFinder
+		noise := rand.New(rand.NewPCG(7, 7))
+		for s := 0.0; s < day; s += c.every {
+			made := c.rate / 60 * (c.on*math.Floor(s/c.turn) + math.Min(math.Mod(s, c.turn), c.on))
+			r.add(&f, stockAt{t: s, net: made + 0.08*noise.NormFloat64()}, 0.08, false)
+		}
+		if f.fell > 2 {
+			t.Errorf("%+v: %.1f bbl fell in %.0f rests", c, f.fell, f.rests)
+		}
+	}
+}
