@@ -343,3 +343,19 @@ func TestARodThatJumpedAgainAndAgain(t *testing.T) {
 		}
 	}
 }
+
+// Somebody trims the zero of a sensor without noise in a tank that nothing feeds: nobody can tell its steps from what a gateway holds back
+// of a load, so that a person is asked.
+func TestStepsOfAValueThatStandsStill(t *testing.T) {
+	at := 4 * tanktest.Hour
+	r := newRig(t, tanktest.Well{Level0: 150})
+	r.every = 60
+	r.sensor = func(_ int, s, _ float64) (float64, bool) {
+		return 150 - 8*stats.Clamp(math.Floor((s-at)/200), 0, 3), true
+	}
+	r.run(0, 7*tanktest.Hour)
+	if len(r.loads) != 1 {
+		t.Fatalf("%+v", r.loads)
+	}
+	asksFor(t, r.loads[0], "with rest between them")
+}

@@ -32,10 +32,10 @@ const (
 func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	t := &u.site.tanks[i]
 	fall := d.opening.level - d.closing.level
-	if n, stepped := staircase(ts, *d, piecePrice); n >= stairFew && stepped >= leapMost*fall {
+	if n, stepped, told := staircase(ts, *d, piecePrice); told && n >= stairFew && stepped >= leapMost*fall {
 		return fmt.Sprintf("it fell in %d steps, with rest between them, as no pump draws", n)
 	}
-	if n, stepped := staircase(ts, *d, piecePrice/2); n >= stairFew && stepped >= leapSome*fall {
+	if n, stepped, told := staircase(ts, *d, piecePrice/2); (told || ts.interval.changes < 8) && n >= stairFew && stepped >= leapSome*fall { // so few changes show no gateway's beat
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell in %d steps, with rest between them", stepped, fall, n))
 	}
 	atOnce := leaps(ts, t, *d)
