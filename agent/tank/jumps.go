@@ -14,6 +14,7 @@ const (
 	fallLately   = 150.0  // s of a fall that show its rate
 	jumpLately   = 3600.0 // s before it in which a jump says that somebody works on the sensor
 	handledJumps = 2      // of a sensor that somebody has in hands, about a draw
+	spanMost     = 30.0   // in by which a sensor is spanned anew while a truck loads; further it moves in somebody's hands
 	jumpedRun    = 60.0   // s for which a level may rise no higher and still be on its way up
 	jumpLeast    = 2.0    // in
 	stepBeside   = 5      // samples on either side of a step that show it
@@ -94,17 +95,19 @@ func jumpedUp(ts *tankState, t *Tank, from, to float64) (inches float64) {
 	return inches
 }
 
-// handled says that the sensor jumped again and again about a draw, after it too, and is alive since.
-func handled(ts *tankState, t *Tank, d draw) bool {
-	at := jumps(ts, t, d.start-jumpLately)
-	if len(at) < handledJumps || at[len(at)-1] <= d.end {
-		return false
+// handled is since when a sensor jumped again and again about a draw, no hour apart: before it, within it or behind it. It is alive since
+// the last of them.
+func handled(ts *tankState, t *Tank, d draw) (since float64, ok bool) {
+	at, n := jumps(ts, t, d.start-undoneJunk), 0
+	first, last := d.start, d.end
+	for k := len(at) - 1; k >= 0 && at[k] >= first-jumpLately; k-- {
+		first, last, n = math.Min(first, at[k]), math.Max(last, at[k]), n+1
 	}
 	values := map[float32]bool{}
-	for _, s := range between(ts.levels.recent, at[len(at)-1], math.Inf(1)) {
+	for _, s := range between(ts.levels.recent, last, math.Inf(1)) {
 		values[s.v] = true
 	}
-	return len(values) >= stepFew
+	return first, n >= handledJumps && len(values) >= stepFew
 }
 
 // jumps are the times since one at which the level moved faster than oil does, up or down.
@@ -179,16 +182,20 @@ func stepAt(left, right []sample, dt float64) (off, rough float64) {
 }
 
 // respanDuringDraw carries what was read before a jump to the sensor's new span, so that the load
-// that is under way stays one.
-func (u *update) respanDuringDraw(i int, ts *tankState, now, x float64) {
+// that is under way stays one; false where the jump is no new span.
+func (u *update) respanDuringDraw(i int, ts *tankState, now, x float64) bool {
 	p := ts.pending
 	l, _ := fit(between(ts.levels.recent, p.first.t-fallWindow, p.first.t))
 	by := p.first.v - l.at(p.first.t)
+	if math.Abs(by) > spanMost {
+		return false
+	}
 	u.addEvent(ts, i, eventrules.Step, p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once during a draw: re-span by %+.2f in, the draw goes on at the new span", ts.last.v, p.first.v, by))
 	ts.levels.recent, ts.levels.history = raisedSamples(ts.levels.recent, by, recentMost), raisedSamples(ts.levels.history, by, historyMost)
 	ts.faults.jumpedAt = p.first.t
 	ts.levels.put(grained(p.first.t, p.first.v, p.count), ts.drawPhase, ts.faults.jumpedAt)
 	ts.beginAt(now, x)
+	return true
 }
 
 // respan takes a jump that stayed as a new calibration of the sensor: nothing is compared across it. What waits for its
@@ -196,8 +203,7 @@ func (u *update) respanDuringDraw(i int, ts *tankState, now, x float64) {
 func (u *update) respan(i int, ts *tankState, now, x float64) {
 	u.flush(i, ts)
 	p := ts.pending
-	if lately := ts.faults.jumpedAt > 0 && p.first.t-ts.faults.jumpedAt < jumpLately; !lately && ts.fallsOn(&u.site.tanks[i], now, x) {
-		u.respanDuringDraw(i, ts, now, x)
+	if lately := ts.faults.jumpedAt > 0 && p.first.t-ts.faults.jumpedAt < jumpLately; !lately && ts.fallsOn(&u.site.tanks[i], now, x) && u.respanDuringDraw(i, ts, now, x) {
 		return
 	}
 	if k, ok := fellBehindJunk(ts.levels.recent, &u.site.tanks[i], p.first, ts.noise.leastFall()); ok && ts.drawing {

@@ -282,3 +282,80 @@ func TestAStopIsNoStepOfTheSensor(t *testing.T) {
 	r.run(0, 7*tanktest.Hour)
 	asksFor(t, r.loads[0], "")
 }
+
+// A rod is let down, lifted and laid aside, and let in at last as evenly as a pump draws: where the level rests where it had rested nothing
+// left. The same of one that is hauled up while it is let down, by more than anybody spans. A truck that comes once it has calmed down is a
+// load, also where the well makes much.
+func TestARodThatJumpedAgainAndAgain(t *testing.T) {
+	from := 4 * tanktest.Hour
+	aside := func(since, v float64) float64 {
+		switch {
+		case since < 800:
+			return v - math.Min(30, since*0.3)
+		case since < 1400:
+			return v + 40
+		case since < 2000:
+			return v + 85
+		}
+		return v + stats.Clamp(50-(since-2600)*0.06, 2.5, 50) // hung up elsewhere
+	}
+	hauled := func(since, v float64) float64 {
+		switch {
+		case since < 300:
+			return v - since*0.06
+		case since < 1500:
+			return v + 45 - (since-300)*0.06
+		case since < 2400:
+			return v - 60
+		}
+		return v
+	}
+	for name, c := range map[string]struct {
+		rod    func(since, v float64) float64
+		inflow float64
+		truck  tanktest.Move
+	}{
+		"let in slowly":                     {aside, 30, tanktest.Move{Rate: 1}},
+		"hauled up":                         {hauled, 30, tanktest.Move{Rate: 1}},
+		"a truck after it":                  {aside, 30, tanktest.Move{From: from + 4800, Bbl: 60, Rate: 6}},
+		"what the well made since it":       {aside, 400, tanktest.Move{From: from + 4800, Bbl: 26, Rate: 6}},
+		"a truck after one that was hauled": {hauled, 330, tanktest.Move{From: from + 4800, Bbl: 40, Rate: 6}},
+	} {
+		r := newRig(t, tanktest.Well{Level0: 110, Inflow: c.inflow, Moves: []tanktest.Move{c.truck}})
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if since := s - from; since > 0 {
+				v = c.rod(since, v)
+			}
+			return v, true
+		}
+		r.run(0, 9*tanktest.Hour)
+		took := 0.0
+		for _, l := range r.loads {
+			if c.truck.Bbl == 0 || c.truck.From < s(l.End) && c.truck.End() > s(l.Start) {
+				took += l.GaugeBbl
+			}
+		}
+		if math.Abs(took-c.truck.Bbl) > 3 {
+			t.Errorf("%s: %.1f bbl", name, took)
+			for _, l := range r.loads {
+				t.Logf("%.0f to %.0f s: %.2f to %.2f in, %q", s(l.Start), s(l.End), l.Open, l.Close, l.Review)
+			}
+		}
+	}
+}
+
+// Somebody trims the zero of a sensor without noise in a tank that nothing feeds: nobody can tell its steps from what a gateway holds back
+// of a load, so that a person is asked.
+func TestStepsOfAValueThatStandsStill(t *testing.T) {
+	at := 4 * tanktest.Hour
+	r := newRig(t, tanktest.Well{Level0: 150})
+	r.every = 60
+	r.sensor = func(_ int, s, _ float64) (float64, bool) {
+		return 150 - 8*stats.Clamp(math.Floor((s-at)/200), 0, 3), true
+	}
+	r.run(0, 7*tanktest.Hour)
+	if len(r.loads) != 1 {
+		t.Fatalf("%+v", r.loads)
+	}
+	asksFor(t, r.loads[0], "with rest between them")
+}

@@ -246,9 +246,9 @@ func (r resting) lastBefore(ps []piece, usual float64) int {
 }
 
 // staircase counts the steps of a draw, each of them shorter than a pump runs, with rest on either side of it, and the inches that they
-// make together, as where somebody trims a zero by and by. A piece more of its course has to save the price. None where a step may hide
-// what left while nothing was told: where a gateway holds its values, a float sticks, a node sleeps, or a converter has few bits.
-func staircase(ts *tankState, d draw, price float64) (steps int, inches float64) {
+// make together, as where somebody trims a zero by and by. A piece more of its course has to save the price. They are not told where a step
+// may hide what left meanwhile: where a gateway holds its values, a float sticks, a node sleeps, or a converter has few bits.
+func staircase(ts *tankState, d draw, price float64) (steps int, inches float64, told bool) {
 	b := stairSamples(between(ts.levels.recent, d.start-restNear, d.end+restNear))
 	sigma := math.Max(ts.noise.perSample(), quietScatter(b))
 	rate := d.slope()
@@ -272,13 +272,13 @@ func staircase(ts *tankState, d draw, price float64) (steps int, inches float64)
 		changes += changesIn(between(b, p.from, p.to))
 		last = k
 	}
-	if took > stairQuick*(d.end-d.start) || changes < steps && !standsAsLong(ts, d, least/2, shortest/2) {
-		return 0, 0
+	if took > stairQuick*(d.end-d.start) {
+		return 0, 0, false
 	}
 	if steps >= stairFew {
 		inches += hidden
 	}
-	return steps, inches
+	return steps, inches, changes >= steps || standsAsLong(ts, d, least/2, shortest/2)
 }
 
 // changesIn counts the samples whose value is not the one before.

@@ -32,10 +32,10 @@ const (
 func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	t := &u.site.tanks[i]
 	fall := d.opening.level - d.closing.level
-	if n, stepped := staircase(ts, *d, piecePrice); n >= stairFew && stepped >= leapMost*fall {
+	if n, stepped, told := staircase(ts, *d, piecePrice); told && n >= stairFew && stepped >= leapMost*fall {
 		return fmt.Sprintf("it fell in %d steps, with rest between them, as no pump draws", n)
 	}
-	if n, stepped := staircase(ts, *d, piecePrice/2); n >= stairFew && stepped >= leapSome*fall {
+	if n, stepped, told := staircase(ts, *d, piecePrice/2); (told || ts.interval.changes < 8) && n >= stairFew && stepped >= leapSome*fall { // so few changes show no gateway's beat
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell in %d steps, with rest between them", stepped, fall, n))
 	}
 	atOnce := leaps(ts, t, *d)
@@ -50,7 +50,8 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell at once, faster than max_rate", atOnce, fall))
 	}
 	seen := pumped(ts, t, *d, 1)
-	if !seen || atOnce >= leapSome*fall || handled(ts, t, *d) {
+	handledSince, hands := handled(ts, t, *d)
+	if !seen || atOnce >= leapSome*fall || hands {
 		if since, ok := u.jumpedBack(i, ts, *d); ok {
 			return fmt.Sprintf("the level jumped back to where it had been %s before it", spanText(d.start-since))
 		}
@@ -82,7 +83,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	}
 	was := fmt.Sprintf("the level only came back to where it had been %s before it", spanText(d.start-l.since))
 	switch {
-	case l.jumped && (!seen || handled(ts, t, *d)):
+	case l.jumped && (!seen || hands && l.since < handledSince):
 		return was
 	case d.samples == 0 && l.exact && d.start-l.since < undoneFine && steppedUp(ts, l.since, d.start) >= leapMost*fall:
 		return was + ", and nobody saw it come or go"
@@ -225,14 +226,15 @@ type lift struct {
 	usual  bool    // it did not jump, and rises as fast at other times
 }
 
-// lifted is when, before a draw, the level was where it is after it, but for what the well made. Where it did not jump since, it was
-// higher in between by the most of the fall. No other tank gave the oil.
+// lifted is when, before a draw, the level was where it is after it, but for what the well made: half of the fall may not be missing. Where
+// it did not jump since, it was higher in between by the most of the fall. Of a sensor in somebody's hands it is where the level was before
+// that, if it was. No other tank gave the oil.
 func (u *update) lifted(i int, ts *tankState, d draw) (l lift, ok bool) {
 	t := &u.site.tanks[i]
 	per := t.Table.PerInch(d.opening.level)
 	fall := d.opening.level - d.closing.level
 	near := math.Max(math.Max(backAgain, backShare*fall), backNoise*ts.noise.perSample())
-	hands := handled(ts, t, d)
+	handledSince, hands := handled(ts, t, d)
 	if hands {
 		near = math.Max(near, math.Min((1-explainedShare)*fall, handledNear))
 	}
@@ -255,7 +257,7 @@ func (u *update) lifted(i int, ts *tankState, d draw) (l lift, ok bool) {
 		}
 		for k, a := range after {
 			made := inflow * (a.t - r.t)
-			if off := a.v - r.v - made; math.Abs(off) > near+made/2 || !jumped && k > 0 && a.v > d.closing.level {
+			if off := a.v - r.v - made; off > near+made/2 || -off > math.Min(near+made/2, fall/2) || !jumped && k > 0 && a.v > d.closing.level {
 				continue
 			}
 			if u.othersLost(i, r.t, a.t) >= explainedShare*fall*per {
@@ -264,10 +266,11 @@ func (u *update) lifted(i int, ts *tankState, d draw) (l lift, ok bool) {
 			exact := math.Abs(a.v-r.v-made/2) <= made/2+math.Max(backExact, backNoise*ts.noise.perSample())
 			foot := lift{since: r.t, jumped: jumped, bulge: bulged(ts, d, r), exact: exact}
 			foot.usual = !jumped && ts.levels.roseAlike(r.t, d.end, (d.opening.level-r.v)/math.Max(d.start-r.t, nodeEvery))
-			if !ok || foot.bulge && !jumped || exact && !l.exact { // what it rose from, and not where it came by
+			among := hands && l.since >= handledSince
+			if !ok || foot.bulge && !jumped || exact && !l.exact || among && r.t < handledSince { // what it rose from, and not where it came by, or was in somebody's hands
 				l, ok = foot, true
 			}
-			if l.jumped || l.bulge {
+			if (l.jumped || l.bulge) && !(hands && l.since >= handledSince) {
 				return l, true
 			}
 		}
