@@ -60,6 +60,10 @@
 // How a well and a sensor behave is learned from the readings: the variance by which a level at rest strays from an even rise,
 // steps and deadbands. No key, no stored state.
 //
+// A silence that ends at the level where it began says that nothing came, however much the well made before: the tank was sealed for its
+// load. A gauge to which one reading leads and no other is that of the readings next to it, and asks. What stands on the oil behind a
+// load and goes quickly at first and then less is foam, as soon as the level rests where it went.
+//
 // The stored state is enough to decide the same. It has every sample from 45 minutes before now, or before a draw under way. A
 // run's first input is the clock, and the box's uptime and boot id tell how long it was away.
 //
