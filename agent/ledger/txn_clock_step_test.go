@@ -319,7 +319,7 @@ func TestATicketByAClockThatTheServiceDeniesAsksForAReview(t *testing.T) {
 		w := newWrong(t, func(s *Site) {
 			hour := 10
 			if s.Hold = 2 * time.Hour; x.early {
-				hour = 4
+				hour = 3
 			}
 			here := time.Now().UTC()
 			s.Zone = time.FixedZone("", int(here.Truncate(24*time.Hour).Add(time.Duration(hour)*time.Hour).Sub(here).Seconds()))
