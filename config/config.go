@@ -163,7 +163,7 @@ type Link struct {
 // Tickets says when a run ticket leaves.
 type Tickets struct {
 	Hold   time.Duration `yaml:"hold" doc:"time after the end of a load before its ticket is sent, at least the detector's confirm. Default: confirm"`
-	Review string        `yaml:"review" words:"send hold" doc:"send: doubtful tickets leave, marked, but for a load that nobody saw and next to nothing speaks for; hold: they wait until a person releases them. Default send"`
+	Review string        `yaml:"review" words:"send hold" doc:"send: doubtful tickets leave, marked; hold: they wait until a person releases them. Default send"`
 }
 
 // Book says when the tank book tells of a loss.

@@ -116,7 +116,7 @@ func (r *TicketRow) StateText(doubtfulWait bool, at func(time.Time) string) stri
 	switch {
 	case r.State == "held" && r.Stop != nil && r.Stop.Until.IsZero():
 		return "held by " + r.Stop.Person + " until it is released: `gauger tickets release " + r.Name() + "`"
-	case r.State == "held" && r.Load != nil && len(r.Load.Review) > 0 && (doubtfulWait || ledger.Improbable(*r.Load)):
+	case r.State == "held" && r.Load != nil && len(r.Load.Review) > 0 && doubtfulWait:
 		return fmt.Sprintf("held until a person looks: `gauger tickets release %s` or `gauger tickets reject %[1]s --why TEXT`", r.Name())
 	case r.State == "held" && r.Load != nil && !clock.WasSet(r.Load.Start):
 		return "held until the clock is set, which will date it"

@@ -109,15 +109,8 @@ func (h HeldTicket) name() string { return cmp.Or(h.Number, h.Handle) }
 // waitsForPerson says that it waits for a person, and no hour will let it go.
 func (h HeldTicket) waitsForPerson(s *Site) bool {
 	stopped := h.Stop != nil && h.Stop.Until.IsZero()
-	return h.Person == "" && h.Barred == "" && (stopped || s.HoldDoubtful && len(h.Load.Review) > 0 || Improbable(h.Load))
+	return h.Person == "" && h.Barred == "" && (stopped || s.HoldDoubtful && len(h.Load.Review) > 0)
 }
-
-// improbable is the confidence below which a load that nobody saw is none until a person says so.
-const improbable = 0.1
-
-// Improbable says that a load was not seen and that next to nothing speaks for it, as when a device comes back with a default in place of
-// the level. Its ticket waits for a person, whatever the site says of doubtful ones: held is not lost, and what has left is not called back.
-func Improbable(l tank.Load) bool { return l.Unseen != nil && l.Confidence < improbable }
 
 // ClockZeros are the wall clock's times at which the detector's own time was 0: by the box's clock, and by that of a tank's readings.
 type ClockZeros struct{ Box, Own time.Time }

@@ -64,31 +64,3 @@ func TestTicketsThatAnOlderVersionHolds(t *testing.T) {
 		}
 	})
 }
-
-// A load that nobody saw and next to nothing speaks for waits for a person where doubtful tickets are sent; one that was seen does not, nor
-// one that is only doubtful.
-func TestAnImprobableLoadWaitsForAPerson(t *testing.T) {
-	const unseen = `,"Unseen":{"From":"2000-01-01T01:00:00Z","To":"2000-01-01T02:00:00Z"}`
-	for load, waits := range map[string]bool{`"Confidence":0.07` + unseen: true, `"Confidence":0.1` + unseen: false, `"Confidence":0.07`: false} {
-		synctest.Test(t, func(t *testing.T) {
-			b := newBench(t, nil)
-			b.must(b.box.Update(func(tx *outbox.Tx) error {
-				tx.Put(heldKey, []byte(`[{"Load":{"Tank":"TK-1","Began":"2000-01-01T01:00:00Z","Start":"2000-01-01T01:00:00Z","End":"2000-01-01T01:30:00Z","Open":180,
-					"Close":0,"GaugeBbl":300,"Review":["no reading inside the load"],`+load+`},"Number":"A-1","Due":"2000-01-01T02:00:00Z"}]`))
-				return nil
-			}))
-			b.again()
-			b.wait(30 * time.Hour)
-			if got := len(b.bodies(Tickets)); got == 1 == waits {
-				t.Fatalf("%s: %d tickets have left", load, got)
-			}
-			if !waits {
-				return
-			}
-			b.must(b.Release("A-1", "ann"))
-			if got := b.bodies(Tickets); len(got) != 1 || got[0]["ticketNumber"] != "A-1" {
-				t.Errorf("tickets %v", got)
-			}
-		})
-	}
-}

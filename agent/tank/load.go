@@ -295,11 +295,7 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	_, low := t.Table.Extrapolated(l.Close)
 	_, high := t.Table.Extrapolated(l.Open)
 	say(low || high, 0.5, "a gauge outside the strapping table: wrong table, or the sensor's zero or span is off")
-	bare := 0.5
-	if d.samples == 0 {
-		bare = 0.1 // nothing else speaks for a pump
-	}
-	say(l.Close < endMargin && !low, bare, "closing at %.2f in, where no pump draws: a sensor that was lifted out, or has no power", l.Close)
+	say(l.Close < endMargin && !low, 0.5, "closing at %.2f in, where no pump draws: a sensor that was lifted out, or has no power", l.Close)
 	say(wrong > reviewChance, 1, "volume uncertain by %.1f bbl", l.ErrorBbl)
 	pipe := t.pumpRate(d) < pipeRate
 	say(l.Rate < slowestRun && d.end-d.start >= truckStays, 1, "it took %s at %.1f bbl a minute, slower than trucks and pipelines do: a leak or a drain", spanText(d.end-d.start), l.Rate)

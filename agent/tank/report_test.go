@@ -57,22 +57,6 @@ func TestGapOverAWholeLoadIsALoadForAPerson(t *testing.T) {
 	r.only("gap")
 }
 
-// A device that comes back from a gap with 0 in place of the level makes a load that is next to none.
-func TestAGapThatEndsWhereNoPumpDrawsIsHardlyALoad(t *testing.T) {
-	r := newRig(t, tanktest.Well{Level0: 110})
-	r.sensor = func(_ int, s, v float64) (float64, bool) {
-		gone := s - 4*tanktest.Hour
-		if gone >= 0 {
-			v = 0
-		}
-		return v, gone < 0 || gone > 3600
-	}
-	r.run(0, 8*tanktest.Hour)
-	if len(r.loads) != 1 || !said(r.loads[0], "no pump draws") || r.loads[0].Confidence >= 0.1 || r.loads[0].Unseen == nil {
-		t.Errorf("%+v", r.loads)
-	}
-}
-
 func TestFallOverAGapOfADayIsNoTicket(t *testing.T) {
 	r := newRig(t, aWell)
 	r.sensor = hide(3*tanktest.Hour, 29*tanktest.Hour)
