@@ -137,9 +137,6 @@ func (e *Error) Error() string { return routes[e.Op].doing + ": " + e.Message }
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// ownErrorFields are those of the specification; a gateway has statusCode.
-var ownErrorFields = [...]string{"httpStatusCode", "message", "errorCode", "errorDescription", "correlationId", "timestamp"}
-
 var errorFields = [...]string{"httpStatusCode", "statusCode", "message", "errorCode", "errorDescription", "correlationId"}
 
 // parseErrorBody reads an error body leniently: gateways in front of the service answer with statusCode instead
