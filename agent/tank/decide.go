@@ -256,13 +256,8 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	if into := u.wentTo(i, d); into != "" {
 		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose as it fell, before a truck loaded there or after: a transfer, and maybe no load", into))
 	}
-	if b := ts.levels.recent; d.stuck.to > 0 {
-		k := searchTime(b, d.stuck.from)
-		z := k
-		for z < len(b) && b[z].v == b[k].v {
-			z++ // what it showed while it hung is no rest
-		}
-		ts.levels.recent = append(append(make([]sample, 0, recentMost), b[:k]...), b[z:]...)
+	if d.stuck.to > 0 {
+		forgetHung(ts, d.stuck.from)
 		u.addEvent(ts, i, eventrules.Stuck, d.stuck.from, d.stuck.to, fmt.Sprintf("value stood still for %s during a load, then came down to %.2f in at once", spanText(d.stuck.to-d.stuck.from), d.closing.level))
 	}
 	if t := &u.site.tanks[i]; t.Sensor == "hydrostatic" {
@@ -284,7 +279,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		d.doubts = append(d.doubts, stillFoam(ts, &u.site.tanks[i], d, now)...)
 	}
 	takeFallenOn(ts, &u.site.tanks[i], &d, now)
-	u.doubtAlone(i, ts, &d)
+	u.takeNext(i, ts, &d)
 	d.doubts = append(d.doubts, readingsDoubt(ts, &u.site.tanks[i], d, now)...)
 	d.doubts = append(d.doubts, u.standsDead(i, ts, &d, now)...)
 	takeHung(ts, &d)
@@ -297,8 +292,8 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	u.out = append(u.out, Outcome{Load: &l})
 }
 
-// doubtAlone takes what was read next to a draw for its gauge where that lies beyond it by more than makes a ticket wrong, and asks.
-func (u *update) doubtAlone(i int, ts *tankState, d *draw) {
+// takeNext takes what was read next to a draw for its gauge where that lies beyond it by more than makes a ticket wrong, and asks.
+func (u *update) takeNext(i int, ts *tankState, d *draw) {
 	t := &u.site.tanks[i]
 	if t.Group != "" {
 		return
@@ -306,12 +301,23 @@ func (u *update) doubtAlone(i int, ts *tankState, d *draw) {
 	wrong := wrongBbl(t.volume(*d)) / t.Table.PerInch(d.closing.level)
 	if off := aloneAt(ts, *d, d.opening, false); off > wrong {
 		d.opening.level, d.opening.err = d.opening.level-off, math.Hypot(d.opening.err, off/4)
-		d.doubts = append(d.doubts, fmt.Sprintf("its readings lead to an opening %.1f in above what was read before it, which is taken", off))
+		d.doubts = append(d.doubts, fmt.Sprintf("one reading alone leads to an opening %.1f in above all the others before it: theirs is taken", off))
 	}
 	if off := aloneAt(ts, *d, d.closing, true); off > wrong {
 		d.closing.level, d.closing.err = d.closing.level+off, math.Hypot(d.closing.err, off/4)
-		d.doubts = append(d.doubts, fmt.Sprintf("its readings lead to a closing %.1f in below what was read behind it, which is taken", off))
+		d.doubts = append(d.doubts, fmt.Sprintf("one reading alone leads to a closing %.1f in below all the others behind it: theirs is taken", off))
 	}
+}
+
+// forgetHung takes out of the samples those of a value that hung since a time: they are no rest.
+func forgetHung(ts *tankState, since float64) {
+	b := ts.levels.recent
+	k := searchTime(b, since)
+	z := k
+	for z < len(b) && b[z].v == b[k].v {
+		z++
+	}
+	ts.levels.recent = append(append(make([]sample, 0, recentMost), b[:k]...), b[z:]...)
 }
 
 // begunBefore are the barrels of a small draw no longer before another than a truck may pause, about as fast, and still gone, and that
