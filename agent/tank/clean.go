@@ -3,19 +3,15 @@ package tank
 import "math"
 
 const (
-	stepFew     = 3     // readings that agree before a jump is believed
-	stepInDraw  = 5     // times as long in a draw, and where one value stands
-	stuckWait   = 60.0  // s that a jump from a frozen value has to stay
-	spikeWorth  = 8.0   // in; a smaller jump that comes back is slosh
-	endMargin   = 0.5   // in from the bottom and the top of the tank, where no level comes to at once
-	pumpStood   = 120.0 // s; the least that a value stands still while oil was leaving, to be stuck
-	hungLeast   = 300.0 // s for which a sensor that hung behind a load, or until one was under way, stood still at least
-	hungTimes   = 20.0  // times the usual stay of a value, the same where nobody saw it fall on
-	hungLeaps   = 3.0   // times the usual stay of a value that stands until a load is under way, or since one was, where it then comes down
-	leapTimes   = 1.25  // so many times as far as the pump draws
-	heldTooLong = 60.0  // times the usual stay of a value, after which it is stuck
-	pumpUsual   = 10.0  // bbl/min that few pumps draw more of
-	heldNoise   = 0.02  // in; a quieter sensor, or one of coarse steps, may stand still for hours
+	stepFew    = 3     // readings that agree before a jump is believed
+	stepInDraw = 5     // times as long in a draw, and where one value stands
+	stuckWait  = 60.0  // s that a jump from a frozen value has to stay
+	spikeWorth = 8.0   // in; a smaller jump that comes back is slosh
+	endMargin  = 0.5   // in from the bottom and the top of the tank, where no level comes to at once
+	pumpStood  = 120.0 // s; the least that a value stands still while oil was leaving, to be stuck
+	leapTimes  = 1.25  // so many times as far as the pump draws
+	pumpUsual  = 10.0  // bbl/min that few pumps draw more of
+	heldNoise  = 0.02  // in; a quieter sensor, or one of coarse steps, may stand still for hours
 )
 
 // frozen says that the newest value has stood still for too long to be alive.
@@ -28,7 +24,7 @@ func (ts *tankState) frozen(t *Tank, now float64) bool {
 		stood := ts.last.t - ts.heldSince
 		return stood >= ts.stuckAfter(t) && stood > 4*ts.interval.usual
 	}
-	return ts.interval.changes >= 8 && age > 10*ts.interval.held
+	return ts.interval.stood(age, neverHeld)
 }
 
 // stoppedLeaving says that the value stands still since oil was leaving.
@@ -123,8 +119,8 @@ func (ts *tankState) raised(t *Tank) bool {
 // hung says that the value stood as this sensor's never do, and that what is pending is what a truck leaves: it falls as under a pump that
 // began meanwhile, or lies lower by as much as one takes in this time.
 func (ts *tankState) hung(t *Tank) bool {
-	p, stood, stays := ts.pending, ts.last.t-ts.heldSince, math.Max(ts.interval.held, ts.interval.usual)
-	if ts.drawing || ts.interval.changes < 8 || stood < math.Max(hungLeast, hungLeaps*stays) {
+	p, stood := ts.pending, ts.last.t-ts.heldSince
+	if ts.drawing || !ts.interval.stood(stood, seldomHeld) {
 		return false
 	}
 	fell, long := p.first.v-p.last.v, p.last.t-p.first.t
@@ -133,7 +129,7 @@ func (ts *tankState) hung(t *Tank) bool {
 	pumped := fell >= ts.noise.leastFall() && fell >= t.Loads.MinRate/60/per*long && down > 0 && down*long <= fell*over
 	left := t.barrels(ts.last.v, p.first.v)
 	truck := left >= t.Loads.MinLoad && (t.Loads.TruckMax == 0 || left <= t.Loads.TruckMax) && left <= t.Loads.MaxRate/60*over
-	return pumped || truck && ts.noise.sigmaAtChange >= heldNoise && stood >= hungTimes*stays && stood >= t.Loads.GapMin.Seconds()
+	return pumped || truck && ts.noise.sigmaAtChange >= heldNoise && ts.interval.stood(stood, neverHeld) && stood >= t.Loads.GapMin.Seconds()
 }
 
 // astraySince says that a sensor which had jumped up has come back lower than it was before by a load at least, and that no draw was
@@ -188,8 +184,8 @@ func (ts *tankState) sensorWorks(t *Tank, stayed float64) bool {
 		return true
 	}
 	least := stepInDraw * t.Loads.StepHold.Seconds()
-	if ts.interval.changes >= 8 {
-		least = math.Max(least, math.Min(heldTooLong*ts.interval.held, t.Loads.Stuck.Seconds()))
+	if ts.interval.changes >= heldFew {
+		least = math.Max(least, math.Min(stuckHeld*ts.interval.held, t.Loads.Stuck.Seconds()))
 	}
 	return stayed >= least
 }
@@ -198,7 +194,7 @@ func (ts *tankState) sensorWorks(t *Tank, stayed float64) bool {
 // was stuck, whatever comes next.
 func (ts *tankState) stoodTooLong(t *Tank, now float64) bool {
 	age := now - ts.heldSince
-	return ts.noise.sigmaAtChange >= heldNoise && age >= ts.stuckAfter(t) && ts.interval.changes >= 8 && age > heldTooLong*ts.interval.held && now-ts.last.t < age/10
+	return ts.noise.sigmaAtChange >= heldNoise && age >= ts.stuckAfter(t) && ts.interval.stood(age, stuckHeld) && now-ts.last.t < age/10
 }
 
 // movedOneStep says that a value is the next one of a sensor that speaks in steps, which stands for hours in a tank that hardly

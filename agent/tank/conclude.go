@@ -10,7 +10,7 @@ import (
 
 const (
 	afterGap    = 2400.0     // s after a gap that hid the end of a draw
-	frozenLeast = 900.0      // s that a value has stood after a draw for it to be frozen
+	frozenLeast = 900.0      // s before a draw in which nothing flowed in where the value stood
 	stillMost   = 4 * 3600.0 // s that a value which stands still behind a draw is waited for
 	waveLong    = 50.0       // s that the oil may take for one wave
 	unrestMost  = 6.0        // confirmations that a sensor in somebody's hands is waited for
@@ -71,11 +71,12 @@ func (s siteTanks) blindOver(j int, d draw) bool {
 	ts := s.st.tanks[j]
 	_, before := ts.levels.about(d.start)
 	_, behind := ts.levels.about(d.end)
-	stood, b := 0.0, between(ts.levels.recent, math.Inf(-1), d.end)
-	for k := len(b) - 1; k >= 0 && b[k].v == b[len(b)-1].v; k-- {
-		stood = d.end - b[k].t
+	if !before || !behind {
+		return true
 	}
-	return !before || !behind || ts.interval.changes >= 8 && stood > math.Max(d.end-d.start, 20*ts.interval.held)
+	b := between(ts.levels.recent, math.Inf(-1), d.end)
+	since, _ := sameAs(b, len(b)-1)
+	return len(b) > 0 && b[since].t < d.start && ts.interval.stood(d.end-b[since].t, neverHeld)
 }
 
 // joined are the tanks beside one in its group whose levels are known over a draw, and the share of a barrel in all of them
@@ -333,8 +334,9 @@ func (ts *tankState) heldUntil(t *Tank) float64 {
 // draw nothing flows in.
 func (ts *tankState) standsSince(d draw) bool {
 	age := ts.last.t - ts.heldSince
-	if before := values(between(ts.levels.recent, d.start-frozenLeast, d.start-nodeEvery)); len(before) > stepFew && slices.Min(before) == slices.Max(before) {
+	if before := between(ts.levels.recent, d.start-frozenLeast, d.start-nodeEvery); len(before) > stepFew && changesIn(before) == 0 {
 		return false
 	}
-	return d.step < coarseLeast && ts.heldSince <= d.end+120 && ts.interval.changes >= 8 && age > 20*ts.interval.held && age > frozenLeast
+	read := len(between(ts.levels.recent, ts.heldSince, math.Inf(1))) // of a silence nobody knows
+	return d.step < coarseLeast && ts.heldSince <= d.end+120 && read >= neverHeld && ts.interval.stood(age, neverHeld)
 }

@@ -313,11 +313,8 @@ func (u *update) takeNext(i int, ts *tankState, d *draw) {
 func forgetHung(ts *tankState, since float64) {
 	b := ts.levels.recent
 	k := searchTime(b, since)
-	z := k
-	for z < len(b) && b[z].v == b[k].v {
-		z++
-	}
-	ts.levels.recent = append(append(make([]sample, 0, recentMost), b[:k]...), b[z:]...)
+	_, last := sameAs(b, k)
+	ts.levels.recent = append(append(make([]sample, 0, recentMost), b[:k]...), b[last+1:]...)
 }
 
 // begunBefore are the barrels of a small draw no longer before another than a truck may pause, about as fast, and still gone, and that

@@ -333,7 +333,7 @@ func (ts *tankState) lastDrawBefore(t *Tank, speed, before, now float64) float64
 func (ts *tankState) stuckBetween(t *Tank, a, b draw) bool {
 	rest, most, stood := between(ts.levels.recent, a.end, b.start), t.Loads.TruckMax, b.start-a.end
 	switch {
-	case b.samples > 0 || len(rest) < stepFew || stood > t.Loads.Stuck.Seconds() || stood < math.Max(hungLeast, hungLeaps*ts.interval.held):
+	case b.samples > 0 || len(rest) < stepFew || stood > t.Loads.Stuck.Seconds() || !ts.interval.stood(stood, seldomHeld):
 		return false
 	case b.opening.level-b.closing.level < leapTimes*a.slope()*b.gap+b.step+restSigmas*ts.noise.perSample() || most > 0 && t.volume(a)+t.volume(b) > most:
 		return false

@@ -12,6 +12,11 @@ const (
 	longestTime  = 8 * 3600.0 // s over which the longest interval is forgotten
 	heldMost     = 400.0      // s; longest time that a gateway's cached value is taken to be fresh
 	heldRegion   = 1.6        // a value held this many times longer than usual is a still level, not a cache
+	heldFew      = 8          // changes that show how long a value stays
+	seldomHeld   = 3.0        // times as long as a value usually stays, as one in twenty does: it hung where the oil shows that too
+	neverHeld    = 8.0        // the same, as one in three thousand does: it was stuck where it was read as often
+	stuckHeld    = 60.0       // the same, after which it was stuck, whatever comes next: a well may be shut in for as long
+	hungLeast    = 300.0      // s that a value stands to tell anything: a level at rest may do for less
 	fallLeast    = 0.3        // in
 )
 
@@ -51,7 +56,12 @@ func (iv *interval) addHeld(dt float64) {
 
 // cached says that values are held and repeated at an even beat.
 func (iv *interval) cached() bool {
-	return iv.changes >= 8 && iv.held >= 2.5*iv.mean && iv.held <= heldMost && iv.heldDev < 0.35*iv.held
+	return iv.changes >= heldFew && iv.held >= 2.5*iv.mean && iv.held <= heldMost && iv.heldDev < 0.35*iv.held
+}
+
+// stood says that a value which stood for some seconds did so for so many times as long as this sensor's usually stay: it may have hung.
+func (iv *interval) stood(seconds, times float64) bool {
+	return iv.changes >= heldFew && seconds >= math.Max(hungLeast, times*math.Max(iv.held, iv.usual))
 }
 
 // noise is the scatter of readings, inches.

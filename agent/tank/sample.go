@@ -141,6 +141,15 @@ func leapsIn(b []sample) (n int) {
 	return n
 }
 
+// sameAs are the first and the last of the samples about one that show its value.
+func sameAs(b []sample, k int) (first, last int) {
+	for first = k; first > 0 && b[first-1].v == b[k].v && b[first].flags != unlinked; first-- {
+	}
+	for last = k; last+1 < len(b) && b[last+1].v == b[k].v; last++ {
+	}
+	return first, last
+}
+
 func lastSamplesOf(b []sample, n int) []sample { return b[max(0, len(b)-n):] }
 
 // point is a value at a time.

@@ -10,8 +10,7 @@ import (
 
 const (
 	undoneLong   = 6 * 3600.0 // s before a fall in which something may have lifted the level
-	hungNever    = 8.0        // times the usual stay of a value, where it comes down as the pump draws, and so much
-	hungRise     = 0.3        // in flowed in meanwhile
+	hungRise     = 0.3        // in that flowed in while a value stood
 	undoneJunk   = 3 * 3600.0 // s before it in which a sensor that jumps may have begun to
 	quickTimes   = 2.0        // the same of a fall that is a load all the same, in doubt, where its readings show it on its way
 	backAlive    = 1200.0     // s for which it has been there alive, where it left as under a pump
@@ -128,7 +127,7 @@ func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64) {
 		return "closing", ts.last.t - d.end
 	case d.samples > 0 && free > d.end+hungLeast && free < d.next && firstTime(after, free) >= free:
 		return "closing", free - d.end
-	case d.step < coarseLeast && stoodFor(after) > math.Max(hungLeast, heldTooLong*ts.interval.held) && ts.interval.changes >= 8:
+	case d.step < coarseLeast && ts.interval.stood(stoodFor(after), stuckHeld):
 		return "closing", stoodFor(after)
 	case free > d.start-hungLeast && free < d.end && lastTime(before, free) < math.Min(free, d.start)-hungLeast:
 		return "opening", free - lastTime(before, free)
@@ -141,18 +140,12 @@ func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64) {
 func hungInto(ts *tankState, d draw) (since float64, leapt bool) {
 	b := ts.levels.recent
 	last := searchTime(b, d.start) - 1
-	if last < 0 || ts.interval.changes < 8 || d.end <= d.start {
+	if last < 0 || d.end <= d.start {
 		return 0, false
 	}
-	first := last
-	for first > 0 && b[first-1].v == b[last].v && b[first].flags != unlinked {
-		first--
-	}
-	for last+1 < len(b) && b[last+1].v == b[last].v {
-		last++
-	}
+	first, last := sameAs(b, last)
 	stood := b[last].t - b[first].t
-	if last+1 == len(b) || stood < math.Max(hungLeast, hungLeaps*ts.interval.held) {
+	if last+1 == len(b) || !ts.interval.stood(stood, seldomHeld) {
 		return 0, false
 	}
 	bit := d.step + restSigmas*ts.noise.perSample()
@@ -166,7 +159,7 @@ func hungInto(ts *tankState, d draw) (since float64, leapt bool) {
 
 // neverStands says that a value that stood for some seconds did so as this sensor never does, though oil came in.
 func neverStands(ts *tankState, stood, step, inflow float64) bool {
-	return step < coarseLeast && ts.interval.changes >= 8 && stood >= hungNever*ts.interval.held && inflow*stood >= math.Max(hungRise, step+restSigmas*ts.noise.perSample())
+	return step < coarseLeast && ts.interval.stood(stood, neverHeld) && inflow*stood >= math.Max(hungRise, step+restSigmas*ts.noise.perSample())
 }
 
 // takeHung takes the opening of a draw until which a value stood still from where the inflow had carried the level meanwhile, if the value
@@ -201,20 +194,21 @@ func quieted(sensor string, b, lively []sample) bool {
 
 // stoodFor is for how long some samples show the value of the first, s.
 func stoodFor(b []sample) (long float64) {
-	for k := 1; k < len(b) && b[k].v == b[0].v; k++ {
-		long = b[k].t - b[0].t
+	if len(b) == 0 {
+		return 0
 	}
-	return long
+	_, last := sameAs(b, 0)
+	return b[last].t - b[0].t
 }
 
 // stoodSince says that the value stood still at the closing of the load before, minutes at least, until this draw.
 func stoodSince(ts *tankState, d draw) bool {
 	n := len(ts.reports.loads)
-	b := values(between(ts.levels.recent, math.Max(ts.lastDrawEnd+settleShort, d.start-undoneLong), d.start-1))
+	b := between(ts.levels.recent, math.Max(ts.lastDrawEnd+settleShort, d.start-undoneLong), d.start-1)
 	if n == 0 || len(b) < stepFew || d.start-ts.lastDrawEnd < hungLeast || d.start-ts.lastDrawEnd > undoneLong {
 		return false
 	}
-	return slices.Min(b) == slices.Max(b) && math.Abs(b[0]-ts.reports.loads[n-1].closing) < backAgain
+	return changesIn(b) == 0 && math.Abs(float64(b[0].v)-ts.reports.loads[n-1].closing) < backAgain
 }
 
 // lift is what had raised the level before a draw and was no oil.
