@@ -83,17 +83,17 @@ func (s siteTanks) blindOver(j int, d draw) bool {
 // together that is its own where they stand even.
 func (s siteTanks) joined(i int, d draw) (mates []int, share float64) {
 	own, all := s.site.tanks[i].Table.PerInch(d.closing.level), 0.0
-	for j := range s.site.tanks {
-		if j != i && !s.separate(i, j) && !s.blindOver(j, d) {
+	for j, o := range s.mates(i) {
+		if !s.blindOver(j, d) {
 			v, _ := s.st.tanks[j].levels.about(d.end)
-			mates, all = append(mates, j), all+s.site.tanks[j].Table.PerInch(v)
+			mates, all = append(mates, j), all+o.Table.PerInch(v)
 		}
 	}
 	return mates, own / (own + all)
 }
 
-// beside is what some tanks hold at a time, in inches of another tank.
-func (s siteTanks) beside(mates []int, at, per float64) (inches float64, ok bool) {
+// heldBy is what some tanks hold at a time, in inches of another tank.
+func (s siteTanks) heldBy(mates []int, at, per float64) (inches float64, ok bool) {
 	for _, j := range mates {
 		v, known := s.st.tanks[j].levels.about(at)
 		if !known {
@@ -110,7 +110,7 @@ func (s siteTanks) beside(mates []int, at, per float64) (inches float64, ok bool
 func (s siteTanks) heldTogether(b []sample, mates []int, share, per float64) (sum, apart []sample) {
 	sum, apart = make([]sample, 0, len(b)), make([]sample, 0, len(b))
 	for _, x := range b {
-		in, ok := s.beside(mates, x.t, per)
+		in, ok := s.heldBy(mates, x.t, per)
 		if !ok {
 			break
 		}
@@ -165,8 +165,8 @@ func (s siteTanks) closeJointly(i int, ts *tankState, d *draw) {
 	e.first *= 1 - share // its own part of what they come nearer
 	switch {
 	case alone:
-		stood, _ = s.beside(mates, d.end, per)
-		was, _ := s.beside(mates, d.start, per)
+		stood, _ = s.heldBy(mates, d.end, per)
+		was, _ := s.heldBy(mates, d.start, per)
 		rising := stats.Clamp((stood-was)/math.Max(d.end-d.start, 1), 0, all) // what the wells made and the others had
 		for k := range sum {
 			behind[first+k].v = sum[k].v - float32(stood+rising*(sum[k].t-d.end))
@@ -221,7 +221,7 @@ func restsFrom(b []sample, from int, least float64) int {
 func (s siteTanks) lastApart(ts *tankState, d draw, mates []int, share, per, at float64) float64 {
 	off := func(from, to float64) (v []float64) {
 		for _, x := range between(ts.levels.recent, from, to) {
-			if in, ok := s.beside(mates, x.t, per); ok {
+			if in, ok := s.heldBy(mates, x.t, per); ok {
 				v = append(v, float64(x.v)-share*(float64(x.v)+in))
 			}
 		}

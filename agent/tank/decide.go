@@ -157,10 +157,10 @@ func (u *update) parted(i int, ts *tankState, d *draw) bool {
 	if t.Group != "" || d.samples == 0 || len(u.fallingTanks(i, from, to)) > 1 {
 		return false
 	}
-	for j := range u.site.tanks {
-		o, other := &u.site.tanks[j], u.st.tanks[j]
+	for j, o := range u.separate(i) {
+		other := u.st.tanks[j]
 		rose, seen := other.riseKnown(o, from, to, other.readFar())
-		if !seen || !u.separate(i, j) || rose < math.Max(partBbl, wrongBbl(t.volume(*d))) {
+		if !seen || rose < math.Max(partBbl, wrongBbl(t.volume(*d))) {
 			continue
 		}
 		cut, said := other.levels.roseIn(from, to, other.inflow(o, from).usual), "before"

@@ -98,10 +98,10 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 // fedElsewhere are the barrels by which the site's other tanks rose between two times beyond what they usually do, and its standard error.
 // Those that were drawn from say nothing.
 func (s siteTanks) fedElsewhere(i int, from, to float64) (bbl, err float64) {
-	for j := range s.site.tanks {
-		o, other := &s.site.tanks[j], s.st.tanks[j]
+	for j, o := range s.separate(i) {
+		other := s.st.tanks[j]
 		rose, seen := other.riseKnown(o, from, to, other.readFar())
-		if !seen || !s.separate(i, j) || slices.ContainsFunc(s.drawsOf(j), func(x draw) bool { return x.end > from && x.start < to }) {
+		if !seen || slices.ContainsFunc(s.drawsOf(j), func(x draw) bool { return x.end > from && x.start < to }) {
 			continue
 		}
 		made := other.inflow(o, from)
@@ -115,12 +115,9 @@ func (s siteTanks) fedElsewhere(i int, from, to float64) (bbl, err float64) {
 
 // groupBbl is the gauged volume of all tanks of a group over a draw.
 func (s siteTanks) groupBbl(i int, d draw) float64 {
-	own := &s.site.tanks[i]
-	sum := own.volume(d)
-	for j := range s.site.tanks {
-		if j != i && s.site.tanks[j].Group == own.Group {
-			sum += s.gaveOver(j, d)
-		}
+	sum := s.site.tanks[i].volume(d)
+	for j := range s.mates(i) {
+		sum += s.gaveOver(j, d)
 	}
 	return sum
 }
@@ -142,9 +139,8 @@ func (s siteTanks) gaveSlowly(i int, d draw) (name string, bbl float64) {
 	if !s.fellAlone(i, d) { // else what it gives later is no part of the draw
 		d.evened = math.Max(d.evened, d.end+s.site.tanks[i].Loads.GroupSettle.Seconds())
 	}
-	for j := range s.site.tanks {
-		o := &s.site.tanks[j]
-		if j == i || o.Group != s.site.tanks[i].Group || slices.ContainsFunc(s.drawsOf(j), func(x draw) bool { return x.end > d.start-jointLead && x.start < d.end+jointLead }) {
+	for j, o := range s.mates(i) {
+		if slices.ContainsFunc(s.drawsOf(j), func(x draw) bool { return x.end > d.start-jointLead && x.start < d.end+jointLead }) {
 			continue
 		}
 		if gave := s.gaveOver(j, d); gave > bbl {
@@ -161,8 +157,8 @@ func (s siteTanks) missingShares(i int, d draw, removed float64) (why []string) 
 	if mates, _ := s.joined(i, d); len(mates) > 0 && s.fellAlone(i, d) {
 		return nil // the equaliser was shut
 	}
-	for j := range s.site.tanks {
-		if o := &s.site.tanks[j]; j != i && !s.separate(i, j) && s.blindOver(j, d) {
+	for j, o := range s.mates(i) {
+		if s.blindOver(j, d) {
 			why = append(why, fmt.Sprintf("tank %s of its group was not read meanwhile: its share, about %.0f bbl, is not gauged", o.ID, removed*o.barrels(d.opening.level, d.closing.level)/own.volume(d)))
 		}
 	}
@@ -171,14 +167,12 @@ func (s siteTanks) missingShares(i int, d draw, removed float64) (why []string) 
 
 // sharesLoad says that a draw is a group's tank's part of a load: together its tanks gave one, and this about as much as each other.
 func (s siteTanks) sharesLoad(i int, d draw, removed float64) bool {
-	own, tanks := &s.site.tanks[i], 0.0
+	own, tanks := &s.site.tanks[i], 1.0
 	if own.Group == "" {
 		return false
 	}
-	for j := range s.site.tanks {
-		if s.site.tanks[j].Group == own.Group {
-			tanks++
-		}
+	for range s.mates(i) {
+		tanks++
 	}
 	d.start, _ = s.jointly(i, d) // which the equaliser may have let it follow late
 	all := s.groupBbl(i, d)
@@ -230,10 +224,8 @@ func (s siteTanks) addEvidence(i int, ts *tankState, d draw, now float64, l *Loa
 		}
 		l.Remarks = append(l.Remarks, who+" not read meanwhile: a transfer is not excluded")
 	}
-	for j := range s.site.tanks {
-		if o := &s.site.tanks[j]; j != i && (o.Group == "" || o.Group != t.Group) {
-			l.Rivals.Others++
-		}
+	for range s.separate(i) {
+		l.Rivals.Others++
 	}
 	if fell, ok := ts.aux.waterFell(d.start, d.end); ok && t.Interface {
 		l.Rivals.WaterIn = new(stats.Round(fell, 1))

@@ -2,6 +2,7 @@ package tank
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 )
@@ -84,18 +85,27 @@ func (s siteTanks) fallingTanks(i int, from, to float64) []int {
 
 // risingTanks are the tanks outside its group that rose while tank i fell.
 func (s siteTanks) risingTanks(i int, from, to float64) (out []int) {
-	for j := range s.site.tanks {
-		if s.separate(i, j) && s.st.tanks[j].rise(&s.site.tanks[j], from, to) > 0 {
+	for j, o := range s.separate(i) {
+		if s.st.tanks[j].rise(o, from, to) > 0 {
 			out = append(out, j)
 		}
 	}
 	return out
 }
 
-// separate says that two tanks are two, and not joined by an equaliser.
-func (s siteTanks) separate(i, j int) bool {
-	a, b := &s.site.tanks[i], &s.site.tanks[j]
-	return i != j && (a.Group == "" || a.Group != b.Group)
+// separate are the other tanks that no equaliser joins to one, and mates those that it does.
+func (s siteTanks) separate(i int) iter.Seq2[int, *Tank] { return s.beside(i, false) }
+func (s siteTanks) mates(i int) iter.Seq2[int, *Tank]    { return s.beside(i, true) }
+
+func (s siteTanks) beside(i int, joined bool) iter.Seq2[int, *Tank] {
+	return func(yield func(int, *Tank) bool) {
+		for j := range s.site.tanks {
+			o, group := &s.site.tanks[j], s.site.tanks[i].Group
+			if j != i && (group != "" && o.Group == group) == joined && !yield(j, o) {
+				return
+			}
+		}
+	}
 }
 
 // drawsOf are the draws of a tank that was decided last and those that are under way.
@@ -173,11 +183,7 @@ func (s siteTanks) othersDrained(i, j int, from, to float64) (bbl float64) {
 func (s siteTanks) filledWhileDrawn(i int, d draw) (name string, ok bool) {
 	own := &s.site.tanks[i]
 	step := math.Min(compareLongest, math.Max(2*joinWithin, compareBbl/math.Max(own.pumpRate(d), 0.1)*60))
-	for j := range s.site.tanks {
-		o := &s.site.tanks[j]
-		if j == i || o.Group != "" && o.Group == own.Group {
-			continue
-		}
+	for j, o := range s.separate(i) {
 		if s.risesAsFalls(i, j, d, step) {
 			return o.ID, true
 		}
@@ -219,10 +225,7 @@ func (s siteTanks) risesAsFalls(i, j int, d draw, step float64) bool {
 // jointLead before it and behind it.
 func (s siteTanks) jointly(i int, d draw) (start, end float64) {
 	start, end = d.start, d.end
-	for j := range s.site.tanks {
-		if j == i || s.separate(i, j) {
-			continue
-		}
+	for j := range s.mates(i) {
 		for _, x := range s.drawsOf(j) {
 			if x.end > d.start {
 				start = math.Min(start, x.start)
@@ -237,13 +240,10 @@ func (s siteTanks) jointly(i int, d draw) (start, end float64) {
 
 // cameFrom is a tank that was moved into one while that was drawn from, and the barrels that came in during the draw.
 func (s siteTanks) cameFrom(i int, d draw) (name string, bbl float64) {
-	for k := range s.site.tanks {
-		if !s.separate(i, k) {
-			continue
-		}
+	for k, o := range s.separate(i) {
 		for _, x := range s.drawsOf(k) {
 			if s.movedInto(k, i, x, d) {
-				return s.site.tanks[k].ID, -s.st.tanks[k].rise(&s.site.tanks[k], math.Max(d.start, x.start), math.Min(d.end, x.end))
+				return o.ID, -s.st.tanks[k].rise(o, math.Max(d.start, x.start), math.Min(d.end, x.end))
 			}
 		}
 	}
@@ -254,9 +254,9 @@ func (s siteTanks) cameFrom(i int, d draw) (name string, bbl float64) {
 // rose until the pump drew, and fell the slower until nothing came in.
 func (s siteTanks) startsAtPeak(i int, d *draw) {
 	t, ts := &s.site.tanks[i], s.st.tanks[i]
-	for k := range s.site.tanks {
+	for k := range s.separate(i) {
 		for _, x := range s.drawsOf(k) {
-			if !s.separate(i, k) || math.Abs(x.end-d.start) > joinWithin || !ts.filledFast(t, x.start, d.start) {
+			if math.Abs(x.end-d.start) > joinWithin || !ts.filledFast(t, x.start, d.start) {
 				continue
 			}
 			b := between(ts.levels.recent, x.start, d.start)
@@ -274,9 +274,9 @@ func (s siteTanks) startsAtPeak(i int, d *draw) {
 
 // wentTo is a tank that was drawn from and that a draw went into, for a while at least.
 func (s siteTanks) wentTo(i int, d draw) (name string) {
-	for k := range s.site.tanks {
-		if s.separate(i, k) && slices.ContainsFunc(s.drawsOf(k), func(x draw) bool { return s.movedInto(i, k, d, x) }) {
-			return s.site.tanks[k].ID
+	for k, o := range s.separate(i) {
+		if slices.ContainsFunc(s.drawsOf(k), func(x draw) bool { return s.movedInto(i, k, d, x) }) {
+			return o.ID
 		}
 	}
 	return ""
@@ -317,11 +317,11 @@ const jointLead = 1200.0 // s by which a group's tank may follow the one that is
 func (s siteTanks) evenedOut(i int, d draw) (name string, settles bool) {
 	own := &s.site.tanks[i]
 	gained, most := 0.0, 0.0
-	for j := range s.site.tanks {
-		o, other := &s.site.tanks[j], s.st.tanks[j]
+	for j, o := range s.mates(i) {
+		other := s.st.tanks[j]
 		was, before := other.levels.known(d.start)
 		is, behind := other.levels.known(d.end) // raw: it may rise faster than oil is believed to come
-		if j == i || s.separate(i, j) || !before || !behind {
+		if !before || !behind {
 			continue
 		}
 		rose := o.barrels(is, was)
@@ -340,9 +340,8 @@ func (s siteTanks) evenedOut(i int, d draw) (name string, settles bool) {
 // was shut.
 func (s siteTanks) fellAlone(i int, d draw) bool {
 	own := &s.site.tanks[i]
-	for j := range s.site.tanks {
-		o := &s.site.tanks[j]
-		if j != i && o.Group == own.Group && -s.st.tanks[j].rise(o, d.start-30, d.end) > aloneMost*own.volume(d) {
+	for j, o := range s.mates(i) {
+		if -s.st.tanks[j].rise(o, d.start-30, d.end) > aloneMost*own.volume(d) {
 			return false
 		}
 	}

@@ -77,15 +77,14 @@ func (u *update) reportMissed(i int, ts *tankState, from, to point) {
 		return
 	}
 	gone, gained, read := (made.usual*long-rose)*per, 0.0, false
-	for j := range u.site.tanks {
-		if o, other := &u.site.tanks[j], u.st.tanks[j]; u.separate(i, j) {
-			_, seen := other.levels.within((from.t+to.t)/2, other.readFar())
-			more, known := other.riseKnown(o, from.t, to.t, other.readFar())
-			if !seen || !known || more < -o.Loads.MinLoad {
-				return
-			}
-			gained, read = gained+math.Max(0, more), true
+	for j, o := range u.separate(i) {
+		other := u.st.tanks[j]
+		_, seen := other.levels.within((from.t+to.t)/2, other.readFar())
+		more, known := other.riseKnown(o, from.t, to.t, other.readFar())
+		if !seen || !known || more < -o.Loads.MinLoad {
+			return
 		}
+		gained, read = gained+math.Max(0, more), true
 	}
 	if read && gained < (1-explainedShare)*gone {
 		u.addEvent(ts, i, eventrules.UnexplainedLoss, from.t, to.t, fmt.Sprintf("about %.0f bbl are missing behind a silence of %s: the well makes %.0f meanwhile, the level rose by %.2f in, and no other tank had it. A load that nobody saw, or the well stood", gone, spanText(long), made.usual*long*per, rose))

@@ -117,8 +117,8 @@ func (u *update) correctMoved(i int, ts *tankState, from, to point) {
 	t := &u.site.tanks[i]
 	made := ts.inflow(t, from.t).usual * (to.t - from.t) * t.Table.PerInch(from.v)
 	gained := t.barrels(to.v, from.v) - made
-	for j := range u.site.tanks {
-		if o := &u.site.tanks[j]; u.separate(i, j) && gained >= arrivesShare*o.Loads.MinLoad && len(u.st.tanks[j].reports.loads) > 0 {
+	for j, o := range u.separate(i) {
+		if gained >= arrivesShare*o.Loads.MinLoad && len(u.st.tanks[j].reports.loads) > 0 {
 			u.correctLoads(j, u.writable(j), to.t, func(l reportedLoad) Correction {
 				if bbl := o.barrels(l.opening, l.closing); l.end < from.t || l.start > to.t || gained < arrivesShare*bbl || bbl < arrivesShare*gained {
 					return Correction{}

@@ -106,11 +106,8 @@ func (s siteTanks) partlyMoved(i int, d draw, removed float64) (why string, bbl 
 	if len(s.fallingTanks(i, from, to)) > 1 {
 		return "", 0
 	}
-	for j := range s.site.tanks {
-		o, other := &s.site.tanks[j], s.st.tanks[j]
-		if !s.separate(i, j) {
-			continue
-		}
+	for j, o := range s.separate(i) {
+		other := s.st.tanks[j]
 		rose, seen := other.riseKnown(o, from, to, other.readFar())
 		if seen && rose >= math.Max(wrongBbl(removed), partMoved*removed) && other.filledFast(o, from, to) && !s.wellTurned(i, j, from, to) {
 			return fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, faster than a well fills it: some of this moved there", o.ID, rose), rose
@@ -155,14 +152,14 @@ func (l *levels) roseIn(from, to, rate float64) bounds {
 // fellShort is a tank that was moved into this one until it fell, and the barrels of that which did not arrive in any.
 func (s siteTanks) fellShort(i int, d draw) (name string, bbl float64) {
 	t, ts := &s.site.tanks[i], s.st.tanks[i]
-	for k := range s.site.tanks {
+	for k, o := range s.separate(i) {
 		for _, x := range s.drawsOf(k) {
-			if !s.separate(i, k) || math.Abs(x.end-d.start) > joinWithin || !ts.filledFast(t, x.start, d.start) {
+			if math.Abs(x.end-d.start) > joinWithin || !ts.filledFast(t, x.start, d.start) {
 				continue
 			}
-			left, rose := -s.st.tanks[k].rise(&s.site.tanks[k], x.start, x.end), ts.rise(t, x.start, d.start)
+			left, rose := -s.st.tanks[k].rise(o, x.start, x.end), ts.rise(t, x.start, d.start)
 			if _, came := s.othersRose(k, x.start, math.Min(x.end, d.start)); rose >= partMoved*left && came < arrivesShare*left {
-				return s.site.tanks[k].ID, left - came
+				return o.ID, left - came
 			}
 		}
 	}
@@ -172,8 +169,8 @@ func (s siteTanks) fellShort(i int, d draw) (name string, bbl float64) {
 // roseAnotherTime is a tank that rose by a draw's barrels in as long a time, minutes before it or after it, and none other fell then: its
 // readings are late, or early.
 func (s siteTanks) roseAnotherTime(i int, d draw, removed float64) (name string, by float64) {
-	for j := range s.site.tanks {
-		o, other := &s.site.tanks[j], s.st.tanks[j]
+	for j, o := range s.separate(i) {
+		other := s.st.tanks[j]
 		from, to := d.start-lagMost, math.Min(d.end+lagMost, other.last.t)
 		for _, x := range s.drawsOf(j) {
 			if x.start < d.start {
@@ -183,7 +180,7 @@ func (s siteTanks) roseAnotherTime(i int, d draw, removed float64) (name string,
 			}
 		}
 		rose, seen := other.riseKnown(o, from, to, other.readFar())
-		if !seen || !s.separate(i, j) || rose < arrivesShare*removed || removed < arrivesShare*rose {
+		if !seen || rose < arrivesShare*removed || removed < arrivesShare*rose {
 			continue
 		}
 		span, long := other.levels.roseIn(from, to, other.inflow(o, from).usual), d.end-d.start
@@ -215,11 +212,8 @@ func (ts *tankState) roseUnseen(t *Tank, from, to float64) float64 {
 
 // unread are the other tanks of which nobody knows whether they rose over a draw.
 func (s siteTanks) unread(i int, d draw) (names []string) {
-	for j := range s.site.tanks {
-		o, other := &s.site.tanks[j], s.st.tanks[j]
-		if !s.separate(i, j) {
-			continue
-		}
+	for j, o := range s.separate(i) {
+		other := s.st.tanks[j]
 		if _, seen := other.riseKnown(o, d.start-30, d.end+150, 2*math.Max(levelFar, other.interval.gapMin(o, s.site.speed))); !seen || other.faults.stuckReported {
 			names = append(names, o.ID)
 		}
@@ -229,11 +223,7 @@ func (s siteTanks) unread(i int, d draw) (names []string) {
 
 func (s siteTanks) othersRoseBy(i int, rise func(*tankState, *Tank) float64) (name string, bbl float64) {
 	best := 0.0
-	for j := range s.site.tanks {
-		o := &s.site.tanks[j]
-		if j == i || o.Group != "" && o.Group == s.site.tanks[i].Group {
-			continue
-		}
+	for j, o := range s.separate(i) {
 		rose := rise(s.st.tanks[j], o)
 		if rose > best {
 			best, name = rose, o.ID
@@ -248,21 +238,19 @@ func (s siteTanks) othersRoseBy(i int, rise func(*tankState, *Tank) float64) (na
 func (s siteTanks) othersGaveBack(i int, d draw, r returned) bool {
 	t := &s.site.tanks[i]
 	gave, back := 0.0, r.inches*t.Table.PerInch(d.closing.level)
-	for j := range s.site.tanks {
-		if s.separate(i, j) {
-			gave += math.Max(0, -s.st.tanks[j].rise(&s.site.tanks[j], d.end+60, r.last))
-		}
+	for j, o := range s.separate(i) {
+		gave += math.Max(0, -s.st.tanks[j].rise(o, d.end+60, r.last))
 	}
 	return gave >= explainedShare*back && !(arrivesShare*gave > back && r.rolled(d, t.removedBbl(d)))
 }
 
 // othersFilled are the barrels by which the site's other tanks are fuller at a time than at another, whatever fills them.
 func (s siteTanks) othersFilled(i int, from, to float64) (bbl float64) {
-	for j := range s.site.tanks {
+	for j, o := range s.separate(i) {
 		a, ok1 := s.st.tanks[j].levels.about(from)
 		b, ok2 := s.st.tanks[j].levels.about(to)
-		if s.separate(i, j) && ok1 && ok2 {
-			bbl += math.Max(0, s.site.tanks[j].barrels(b, a))
+		if ok1 && ok2 {
+			bbl += math.Max(0, o.barrels(b, a))
 		}
 	}
 	return bbl
