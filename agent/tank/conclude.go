@@ -337,6 +337,6 @@ func (ts *tankState) standsSince(d draw) bool {
 	if before := between(ts.levels.recent, d.start-frozenLeast, d.start-nodeEvery); len(before) > stepFew && changesIn(before) == 0 {
 		return false
 	}
-	read := len(between(ts.levels.recent, ts.heldSince, math.Inf(1))) // of a silence nobody knows
-	return d.step < coarseLeast && ts.heldSince <= d.end+120 && read >= neverHeld && ts.interval.stood(age, neverHeld)
+	return d.step < coarseLeast && ts.heldSince <= d.end+120 && ts.interval.stood(age, neverHeld) &&
+		len(between(ts.levels.recent, ts.heldSince, math.Inf(1))) >= heldFew // of a silence nobody knows
 }

@@ -12,7 +12,7 @@ const (
 	longestTime  = 8 * 3600.0 // s over which the longest interval is forgotten
 	heldMost     = 400.0      // s; longest time that a gateway's cached value is taken to be fresh
 	heldRegion   = 1.6        // a value held this many times longer than usual is a still level, not a cache
-	heldFew      = 8          // changes that show how long a value stays
+	heldFew      = 8          // changes that show how long a value stays, and readings that it stood
 	seldomHeld   = 3.0        // times as long as a value usually stays, as one in twenty does: it hung where the oil shows that too
 	neverHeld    = 8.0        // the same, as one in three thousand does: it was stuck where it was read as often
 	stuckHeld    = 60.0       // the same, after which it was stuck, whatever comes next: a well may be shut in for as long

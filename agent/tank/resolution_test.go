@@ -227,7 +227,7 @@ func TestIdleFloatIsNotStuck(t *testing.T) {
 }
 
 // A tank whose well is turned to another one before the truck comes, and that is sealed for it, stands still behind the load: what its
-// sensor says again after each silence is the closing, however much the well made before.
+// sensor says again after each silence is the closing, however much the well made before. What it hardly said has not stood, and asks no one.
 func TestASealedTankClosesWhereItStands(t *testing.T) {
 	for _, beat := range []float64{900, 3600} {
 		truck := tanktest.Move{From: 8 * tanktest.Hour, Bbl: 140, Rate: 6}
@@ -248,6 +248,8 @@ func TestASealedTankClosesWhereItStands(t *testing.T) {
 		}
 		if l := r.loads[0]; math.Abs(l.Open-level(truck.From)) > 0.15 || math.Abs(l.Close-level(truck.End())) > 0.1 || math.Abs(l.GaugeBbl-truck.Bbl) > math.Max(l.ErrorBbl, 0.3) {
 			t.Errorf("said again after %.0f s: %.2f to %.2f in, want %.2f to %.2f: %+v", beat, l.Open, l.Close, level(truck.From), level(truck.End()), l)
+		} else if len(l.Review) > 0 {
+			t.Errorf("said again after %.0f s: asks %q", beat, l.Review)
 		}
 	}
 }

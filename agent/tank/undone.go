@@ -192,13 +192,12 @@ func quieted(sensor string, b, lively []sample) bool {
 	return noise > quietSteps*leastStep(b, lively) && v[len(v)-1-few]-v[few] < quietNoise*noise
 }
 
-// stoodFor is for how long some samples show the value of the first, s.
+// stoodFor is for how long some samples show the value of the first, s; 0 where it was hardly read, as in a silence.
 func stoodFor(b []sample) (long float64) {
-	if len(b) == 0 {
-		return 0
+	if _, last := sameAs(b, 0); last+1 >= heldFew {
+		long = b[last].t - b[0].t
 	}
-	_, last := sameAs(b, 0)
-	return b[last].t - b[0].t
+	return long
 }
 
 // stoodSince says that the value stood still at the closing of the load before, minutes at least, until this draw.
