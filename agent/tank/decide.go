@@ -153,7 +153,7 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 // fell, and rested while the truck loaded, and outside of the draw.
 func (u *update) parted(i int, ts *tankState, d *draw) bool {
 	t := &u.site.tanks[i]
-	from, to := d.start-joinWithin, d.end+150
+	from, to := d.start-joinWithin, d.end+showsTo
 	if t.Group != "" || d.samples == 0 || len(u.fallingTanks(i, from, to)) > 1 {
 		return false
 	}

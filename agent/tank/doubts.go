@@ -260,7 +260,7 @@ func fellOn(ts *tankState, t *Tank, d draw, now float64) float64 {
 	if t.Group != "" {
 		from = math.Max(d.end, d.evened)
 	}
-	to := math.Min(math.Min(now, d.next), d.end+confirm)
+	to := d.watched(t, now)
 	low := ts.levels.sink(from, to, d.closing.level)
 	if low <= t.sensorError() { // its closing is what it fell to
 		from = ts.levels.downTo(from, to, d.closing.level+math.Hypot(d.closing.err, t.sensorError()))
@@ -282,7 +282,7 @@ func takeFallenOn(ts *tankState, t *Tank, d *draw, now float64) {
 	if low <= math.Min(wrong, math.Max(foamShare*wrong, sankFar)) || low <= 2*math.Hypot(d.closing.err, t.sensorError()) {
 		return
 	}
-	to := math.Min(math.Min(now, d.next), d.end+t.Loads.Confirm.Seconds())
+	to := d.watched(t, now)
 	d.closing.err = math.Hypot(d.closing.err, math.Max(0, ts.levels.sink(d.end, to, d.closing.level))/2)
 	d.doubts = append(d.doubts, fmt.Sprintf("level fell on by %.2f in after the end: foam, or it had not come to rest", low))
 }

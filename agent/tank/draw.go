@@ -7,6 +7,8 @@ const (
 	leapMost       = 0.8 // share of a fall in leaps, above which it was no pump's
 	backExact      = 0.3 // in by which a level may lie off that has to be exactly where it was
 	backNoise      = 3.0 // times the noise by which a level that is back where it was may lie off
+	showsFrom      = 30  // s before a draw
+	showsTo        = 150 // s behind it, between which all that it moved to another tank shows there
 )
 
 // draw is one fall of the level, or several that are one, with its edges.
@@ -91,6 +93,14 @@ func (t *Tank) lastOfBarrels(ds []draw) int {
 		}
 	}
 	return len(ds) - 1
+}
+
+// shows are the times between which what a draw moved to another tank shows there.
+func (d draw) shows() (from, to float64) { return d.start - showsFrom, d.end + showsTo }
+
+// watched is until when a level says what was drawn: to the next load, and no longer than its confirmation takes.
+func (d draw) watched(t *Tank, now float64) float64 {
+	return min(now, d.next, d.end+t.Loads.Confirm.Seconds())
 }
 
 // rest are the samples behind a draw, without what an equaliser moves.

@@ -76,7 +76,7 @@ func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 	if t.Group != "" || t.Sensor == "float" || t.Sensor == "hydrostatic" || d.deadband > 0 || d.late > 0 {
 		return gauge{}, 0
 	}
-	from, to := d.end+settleShort, math.Min(math.Min(now, d.next), d.end+t.Loads.Confirm.Seconds())
+	from, to := d.end+settleShort, d.watched(t, now)
 	seen := ts.levels.sink(from, to, math.Inf(-1))
 	if seen < math.Max(foamSeen, foamNoise*ts.noise.perSample()) {
 		return gauge{}, 0
@@ -119,7 +119,7 @@ func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 // that it still sank by a share of as much.
 func stillFoam(ts *tankState, t *Tank, d draw, now float64) []string {
 	confirm, wrong := t.Loads.Confirm.Seconds(), wrongBbl(t.volume(d))/t.Table.PerInch(d.closing.level)
-	to := math.Min(math.Min(now, d.next), d.end+confirm)
+	to := d.watched(t, now)
 	if unseen := d.foam - d.usualInflow*confirm - ts.levels.sink(d.end+settleShort, to, math.Inf(-1)); unseen > wrong {
 		return []string{fmt.Sprintf("foam of %.1f in more than was seen to sink is taken off", unseen)}
 	}

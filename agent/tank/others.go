@@ -23,7 +23,7 @@ const (
 // a rise is the oil of no more draws than add up to it. Of all choices of draws the one that follows
 // the rise best has to hold this one, and without it none may follow nearly as well.
 func (s siteTanks) explainsRise(i int, d draw, removed float64) bool {
-	from, to := d.start-30-d.opening.away, d.end+150+d.closing.away
+	from, to := d.start-showsFrom-d.opening.away, d.end+showsTo+d.closing.away
 	givers := s.fallingTanks(i, from, to)
 	if len(givers) == 1 {
 		return true
@@ -65,7 +65,7 @@ func (s siteTanks) nothingElse(i int, d draw) bool {
 		return false
 	}
 	for _, j := range s.risingTanks(i, d.start, d.end) {
-		if slices.ContainsFunc(s.drawsOf(j), func(x draw) bool { return x.end > d.start-joinWithin && x.start < d.end+150 }) {
+		if slices.ContainsFunc(s.drawsOf(j), func(x draw) bool { return x.end > d.start-joinWithin && x.start < d.end+showsTo }) {
 			return false
 		}
 	}
@@ -124,7 +124,7 @@ func (s siteTanks) widen(k int, from, to float64) (lo, hi float64) {
 	lo, hi = from, to
 	for _, d := range s.drawsOf(k) {
 		if d.end > from && d.start < to {
-			lo, hi = math.Min(lo, d.start-30-d.opening.away), math.Max(hi, d.end+150+d.closing.away)
+			lo, hi = math.Min(lo, d.start-showsFrom-d.opening.away), math.Max(hi, d.end+showsTo+d.closing.away)
 		}
 	}
 	return lo, hi
@@ -289,7 +289,7 @@ func (s siteTanks) movedInto(from, to int, d, theirs draw) bool {
 		return false
 	}
 	giver, taker := s.st.tanks[from], s.st.tanks[to]
-	for _, beside := range []bounds{{d.start, math.Min(theirs.start-nodeEvery, d.end)}, {math.Max(theirs.end+150, d.start), d.end}} {
+	for _, beside := range []bounds{{d.start, math.Min(theirs.start-nodeEvery, d.end)}, {math.Max(theirs.end+showsTo, d.start), d.end}} {
 		if beside.hi-beside.lo < movedLeast {
 			continue
 		}
@@ -341,7 +341,7 @@ func (s siteTanks) evenedOut(i int, d draw) (name string, settles bool) {
 func (s siteTanks) fellAlone(i int, d draw) bool {
 	own := &s.site.tanks[i]
 	for j, o := range s.mates(i) {
-		if -s.st.tanks[j].rise(o, d.start-30, d.end) > aloneMost*own.volume(d) {
+		if -s.st.tanks[j].rise(o, d.start-showsFrom, d.end) > aloneMost*own.volume(d) {
 			return false
 		}
 	}

@@ -89,7 +89,7 @@ func (s siteTanks) othersRose(i int, from, to float64) (name string, bbl float64
 // othersRoseOver is the tank that rose most over a draw, and the barrels that all others rose: from before it to after it, and from
 // before a gap that hid its ends to behind it where that hid the other tank too.
 func (s siteTanks) othersRoseOver(i int, d draw) (name string, bbl float64) {
-	from, to := d.start-30, d.end+150
+	from, to := d.shows()
 	return s.othersRoseBy(i, func(ts *tankState, t *Tank) float64 {
 		burst := d.samples == 0 && ts.filledFast(t, from-d.opening.away, to+d.closing.away) // when nobody saw it fall it may have gone there
 		if rose, ok := ts.riseKnown(t, from, to, ts.readFar()); ok && !burst {
@@ -102,7 +102,7 @@ func (s siteTanks) othersRoseOver(i int, d draw) (name string, bbl float64) {
 // partlyMoved is what speaks for a part of a draw having gone to another tank, or all of it where nobody saw that one meanwhile: a tank
 // that rose faster than a well fills it while no other fell, or that is fuller by as much behind the time in which it was not read.
 func (s siteTanks) partlyMoved(i int, d draw, removed float64) (why string, bbl float64) {
-	from, to := d.start-30, d.end+150
+	from, to := d.shows()
 	if len(s.fallingTanks(i, from, to)) > 1 {
 		return "", 0
 	}
@@ -212,9 +212,10 @@ func (ts *tankState) roseUnseen(t *Tank, from, to float64) float64 {
 
 // unread are the other tanks of which nobody knows whether they rose over a draw.
 func (s siteTanks) unread(i int, d draw) (names []string) {
+	from, to := d.shows()
 	for j, o := range s.separate(i) {
 		other := s.st.tanks[j]
-		if _, seen := other.riseKnown(o, d.start-30, d.end+150, 2*math.Max(levelFar, other.interval.gapMin(o, s.site.speed))); !seen || other.faults.stuckReported {
+		if _, seen := other.riseKnown(o, from, to, 2*math.Max(levelFar, other.interval.gapMin(o, s.site.speed))); !seen || other.faults.stuckReported {
 			names = append(names, o.ID)
 		}
 	}
@@ -333,7 +334,7 @@ func (r returned) atOnce(t *Tank, d draw) bool {
 // than it rose beyond its inflow in as long a time otherwise, and until when; 0 where it did not. What it did behind another draw says
 // nothing, nor what a pressure sensor feels when a hatch is shut.
 func (ts *tankState) roseOnce(t *Tank, d draw, now float64) (inches, until float64) {
-	until = math.Min(math.Min(now, d.leaptAt), math.Min(d.next, d.end+t.Loads.Confirm.Seconds()))
+	until = math.Min(d.watched(t, now), d.leaptAt)
 	per := t.Table.PerInch(d.closing.level)
 	rose := ts.levels.mostRisen(d.end+settleShort, until, ranLong) - d.usualInflow*ranLong
 	soon, _ := ts.levels.about(math.Min(until, d.end+backSoon))
