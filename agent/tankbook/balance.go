@@ -86,59 +86,61 @@ func (d *Day) sellsByMeter(s *openDay) {
 	d.Remarks = s.remarks
 }
 
-// tidy rounds a day's figures to a thousandth of a barrel; what is no number is left out.
-func (d *Day) tidy() {
-	for _, p := range []**float64{&d.OpeningIn, &d.ClosingIn, &d.Opening, &d.Closing, &d.Production, &d.Residual, &d.Sees} {
-		if *p == nil {
-			continue
-		}
-		if !stats.Finite(**p) {
-			*p = nil
-			continue
-		}
-		*p = new(stats.Round(**p, 3))
+// round rounds a day's barrels, and more of its figures, to so many places; what is no number is left out.
+func (d *Day) round(places int, maybe []**float64, more []*float64) {
+	for i := range d.OtherParts {
+		more = append(more, &d.OtherParts[i].Bbl)
 	}
-	for _, v := range []*float64{&d.Runs, &d.Water, &d.TransfersOut, &d.TransfersIn, &d.Other, &d.Error, &d.OpeningInRun, &d.ClosingInRun} {
-		if *v = stats.Round(*v, 3); !stats.Finite(*v) {
+	for _, p := range append(maybe, &d.Opening, &d.Closing, &d.Production, &d.Residual) {
+		switch {
+		case *p == nil:
+		case !stats.Finite(**p):
+			*p = nil
+		default:
+			*p = new(stats.Round(**p, places))
+		}
+	}
+	for _, v := range append(more, &d.Runs, &d.Water, &d.TransfersOut, &d.TransfersIn, &d.Other, &d.OpeningInRun, &d.ClosingInRun) {
+		if *v = stats.Round(*v, places); !stats.Finite(*v) {
 			*v = 0
 		}
 	}
-	for i := range d.OtherParts {
-		d.OtherParts[i].Bbl = stats.Round(d.OtherParts[i].Bbl, 3)
-	}
+}
+
+// tidy rounds a day's figures to a thousandth, as they are stored.
+func (d *Day) tidy() {
+	more := []*float64{&d.Error}
 	for i := range d.RunList {
 		r := &d.RunList[i]
-		for _, v := range []*float64{&r.GaugeBbl, &r.Inflow, &r.Bbl} {
-			if *v = stats.Round(*v, 3); !stats.Finite(*v) {
-				*v = 0
-			}
-		}
+		more = append(more, &r.GaugeBbl, &r.Inflow, &r.Bbl)
 	}
+	d.round(3, []**float64{&d.OpeningIn, &d.ClosingIn, &d.Sees}, more)
 }
 
 // Foot rounds a day's barrels to the hundredths in which they are printed, so that the row adds up to the cent. What rounding leaves over is
 // in what the balance is solved for: the production, or where that is metered or none, the residual.
 func (d *Day) Foot() {
-	for _, p := range []**float64{&d.Opening, &d.Closing, &d.Production, &d.Residual} {
-		if *p != nil {
-			*p = new(stats.Round(**p, 2))
+	d.round(2, nil, nil)
+	switch {
+	case d.Opening == nil || d.Closing == nil || d.Production == nil || d.Residual == nil:
+	case d.Measured || *d.Production == 0:
+		d.Residual = new(stats.Round(*d.Residual+came(d)-*d.Production, 2))
+	default:
+		d.Production = new(stats.Round(came(d), 2))
+	}
+}
+
+// came is the one balance of the book: the barrels that came on days that follow each other, by the stocks before and after them, what left
+// between, and what of it is unexplained. Both stocks have to be known.
+func came(days ...*Day) float64 {
+	bbl := *days[len(days)-1].Closing - *days[0].Opening
+	for _, d := range days {
+		bbl = bbl + d.Runs + d.Water + d.TransfersOut - d.TransfersIn + d.Other
+		if d.Residual != nil {
+			bbl -= *d.Residual
 		}
 	}
-	for _, v := range []*float64{&d.Runs, &d.Water, &d.TransfersOut, &d.TransfersIn, &d.Other, &d.OpeningInRun, &d.ClosingInRun} {
-		*v = stats.Round(*v, 2)
-	}
-	for i := range d.OtherParts {
-		d.OtherParts[i].Bbl = stats.Round(d.OtherParts[i].Bbl, 2)
-	}
-	if d.Opening == nil || d.Closing == nil || d.Production == nil || d.Residual == nil {
-		return
-	}
-	made := *d.Closing - *d.Opening + d.Runs + d.Water + d.TransfersOut - d.TransfersIn + d.Other - *d.Residual
-	if d.Measured || *d.Production == 0 {
-		d.Residual = new(stats.Round(*d.Residual+made-*d.Production, 2))
-		return
-	}
-	d.Production = new(stats.Round(made, 2))
+	return bbl
 }
 
 // blindBecause says why the rests of a day tell nothing of a loss; empty when they do.
@@ -167,7 +169,7 @@ func (w *bookkeeper) blindBecause(t *tank.Tank, s *openDay, slope, err float64, 
 // left over.
 func (w *bookkeeper) closeBalance(d *Day, p *tankPage, slope float64, metered bool) {
 	s := &p.yesterday
-	change := *d.Closing - *d.Opening + d.Runs + d.Water + d.TransfersOut - d.TransfersIn + d.Other
+	change := came(d)
 	if metered {
 		made := s.closing.meter - s.opening.meter
 		d.Production, d.Residual = new(made), new(change-made)

@@ -36,11 +36,7 @@ func JoinDays(n int, of func(int) *Day, zone *time.Location) {
 func joinOn(days []*Day, zone *time.Location) {
 	last := days[len(days)-1]
 	date := func(d *Day) string { return d.From.In(zone).Format(time.DateOnly) }
-	made := *last.Closing - *days[0].Opening
-	for _, d := range days {
-		made += d.Runs + d.Water + d.TransfersOut - d.TransfersIn + d.Other
-	}
-	last.Production = new(stats.Round(made, 2))
+	last.Production = new(stats.Round(came(days...), 2))
 	for _, d := range days[:len(days)-1] {
 		d.Remarks = append(slices.Clone(d.Remarks), fmt.Sprintf("PRODUCED of %s has what came on this day", date(last)))
 	}
