@@ -2,6 +2,7 @@ package tankbook
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"gauger/agent/tank"
@@ -154,11 +155,12 @@ func (w *bookkeeper) writable(i int) *tankPage {
 	return p
 }
 
-func (w *bookkeeper) page(i int) *tankPage {
-	if i >= len(w.b.pages) {
+// page is the book of a tank; nil before it was begun.
+func (b Book) page(i int) *tankPage {
+	if i < 0 || i >= len(b.pages) || b.pages[i] == nil || !b.pages[i].begun {
 		return nil
 	}
-	return w.b.pages[i]
+	return b.pages[i]
 }
 
 // metered says that a meter counts a tank's production, and has begun to.
@@ -188,7 +190,7 @@ func (s *openDay) addUnexplained(m movement) {
 	case m.bbl >= 0 && (m.bbl <= restBig || m.bbl < liftRate*(m.to-m.from)/60):
 		return
 	}
-	moves := append(s.unexplained[:len(s.unexplained):len(s.unexplained)], m)
+	moves := append(slices.Clip(s.unexplained), m)
 	if len(moves) > movesMost {
 		a, b := moves[0], moves[1]
 		moves = append([]movement{{a.from, b.to, a.bbl + b.bbl}}, moves[2:]...)
@@ -196,26 +198,15 @@ func (s *openDay) addUnexplained(m movement) {
 	s.unexplained = moves
 }
 
-// dropExplained takes the movements of a time off the list.
-func (s *openDay) dropExplained(by movement) {
-	var left []movement
-	for _, m := range s.unexplained {
-		if !m.overlaps(by) {
-			left = append(left, m)
-		}
-	}
-	s.unexplained = left
+// newest is a list of its own with one more; of more than most the oldest go.
+func newest[T any](list []T, x T, most int) []T {
+	return append(slices.Clip(list[max(0, len(list)-most+1):]), x)
 }
 
 // remark says once what an accountant should know of the day.
 func (s *openDay) remark(text string) {
-	for _, r := range s.remarks {
-		if r == text {
-			return
-		}
-	}
-	if len(s.remarks) < remarksMost {
-		s.remarks = append(s.remarks[:len(s.remarks):len(s.remarks)], text)
+	if len(s.remarks) < remarksMost && !slices.Contains(s.remarks, text) {
+		s.remarks = append(slices.Clip(s.remarks), text)
 	}
 }
 
@@ -266,6 +257,9 @@ type leftOver struct {
 	bbl, variance float64 // residual without what was told; variance of the runs
 }
 
+// days are those that are not closed.
+func (p *tankPage) days() [2]*openDay { return [2]*openDay{&p.yesterday, &p.today} }
+
 // dayOf is the open day that holds an instant.
 func (p *tankPage) dayOf(at float64) *openDay {
 	if p.hasYesterday && at <= p.yesterday.to {
@@ -277,15 +271,16 @@ func (p *tankPage) dayOf(at float64) *openDay {
 // explained takes the movements of a time off both days, also one that is not over yet.
 func (p *tankPage) explained(from, to float64) {
 	p.lastExplained = movement{from: from - gaugeOffNear, to: to + 3*gaugeOffNear}
-	p.today.dropExplained(p.lastExplained)
-	p.yesterday.dropExplained(p.lastExplained)
+	for _, s := range p.days() {
+		s.unexplained = slices.DeleteFunc(slices.Clone(s.unexplained), p.lastExplained.overlaps)
+	}
 }
 
 // tankIndex is a tank's place by its id; false before its book was begun.
 func (w *bookkeeper) tankIndex(id string) (int, bool) {
 	for i := range w.site.Len() {
 		if w.site.Tank(i).ID == id {
-			return i, w.page(i) != nil && w.page(i).begun
+			return i, w.b.page(i) != nil
 		}
 	}
 	return 0, false

@@ -127,7 +127,7 @@ func (a archive) allParts(b *Book) {
 	a.NotFinite()
 }
 
-func (s *openDay) hasParts() bool { return s.parts != nil || s.stepBooked }
+func (s *openDay) hasParts() bool { return len(s.parts) > 0 || s.stepBooked }
 
 func (a archive) parts(s *openDay) {
 	a.Flag(&s.stepBooked)

@@ -3,6 +3,7 @@ package tankbook
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"time"
 
@@ -70,6 +71,10 @@ func (w *bookkeeper) endDay(i int, p *tankPage, e stockAt) {
 // gaugeOffStock is the stock at a gauge-off: the middle of the levels about it, or what lies between
 // the nearest on either side; false when nobody knows.
 func (p *tankPage) gaugeOffStock(at float64, e stockAt) (stockAt, bool) {
+	figures := func(by func(of func(stockAt) float64) float64) (stockAt, bool) {
+		return stockAt{t: at - p.clockOffset, stock: by(func(x stockAt) float64 { return x.stock }),
+			meter: by(func(x stockAt) float64 { return x.meter }), level: by(func(x stockAt) float64 { return x.level })}, true
+	}
 	var near []stockAt
 	for _, x := range p.nearGaugeOff {
 		if math.Abs(x.t+p.clockOffset-at) <= gaugeOffNear {
@@ -77,15 +82,13 @@ func (p *tankPage) gaugeOffStock(at float64, e stockAt) (stockAt, bool) {
 		}
 	}
 	if n := len(near); n >= 5 && near[0].t+p.clockOffset < at && near[n-1].t+p.clockOffset > at {
-		mid := func(of func(stockAt) float64) float64 {
+		return figures(func(of func(stockAt) float64) float64 {
 			v := make([]float64, n)
 			for k, x := range near {
 				v[k] = of(x)
 			}
 			return stats.Median(v)
-		}
-		return stockAt{t: at - p.clockOffset, stock: mid(func(x stockAt) float64 { return x.stock }),
-			meter: mid(func(x stockAt) float64 { return x.meter }), level: mid(func(x stockAt) float64 { return x.level })}, true
+		})
 	}
 	all := append(append([]stockAt{p.last}, p.nearGaugeOff...), e)
 	sort.SliceStable(all, func(a, b int) bool { return all[a].t < all[b].t })
@@ -95,8 +98,7 @@ func (p *tankPage) gaugeOffStock(at float64, e stockAt) (stockAt, bool) {
 			continue
 		}
 		share := (at - p.clockOffset - a.t) / (b.t - a.t)
-		between := func(x, y float64) float64 { return x + share*(y-x) }
-		return stockAt{t: at - p.clockOffset, stock: between(a.stock, b.stock), meter: between(a.meter, b.meter), level: between(a.level, b.level)}, true
+		return figures(func(of func(stockAt) float64) float64 { return of(a) + share*(of(b)-of(a)) })
 	}
 	return stockAt{}, false
 }
@@ -130,10 +132,10 @@ func (w *bookkeeper) addRun(l *tank.Load) {
 	}
 	r.Bbl = r.GaugeBbl + r.Inflow
 	s := p.dayOf(end)
-	s.runs = append(s.runs[max(0, len(s.runs)-runsMost+1):len(s.runs):len(s.runs)], r)
+	s.runs = newest(s.runs, r, runsMost)
 	s.variance += stats.Square(l.ErrorBbl / 2)
 	p.explained(start, end)
-	p.dropUnseen(start, end)
+	p.dropUnseen(movement{from: start, to: end}, anyChange)
 	if gaugeOff := p.yesterday.to; p.hasYesterday && p.yesterday.hasClosing && start < gaugeOff && end > gaugeOff {
 		opening, _ := t.Table.Extrapolated(l.Open)
 		left := opening + r.Inflow*(gaugeOff-start)/(end-start) - p.yesterday.closing.stock
@@ -154,10 +156,12 @@ func (w *bookkeeper) addEvent(e *tank.Event) {
 	}
 	p := w.writable(i)
 	start, end := tank.UnixSeconds(e.Start), tank.UnixSeconds(e.End)
-	s, text, flow := p.dayOf(end), "", true
+	m, s, text, flow := movement{start, end, e.Bbl}, p.dayOf(end), "", true
 	switch e.Rule {
 	case eventrules.WaterDraw:
-		p.splitByDay(movement{start, end, e.Bbl}, func(s *openDay, part movement) { s.water += part.bbl })
+		for _, x := range p.byDay(m, moveShare) {
+			x.day.water += x.bbl
+		}
 	case eventrules.Transfer:
 		if w.site.SlowLoss(w.st, i).Moved {
 			p.slowTransferBbl, p.slowTransferTo, s.slowTransfer, flow = e.Bbl, -1, true, false
@@ -165,7 +169,7 @@ func (w *bookkeeper) addEvent(e *tank.Event) {
 				p.slowTransferTo = j
 			}
 		}
-		w.addTransfer(i, p, movement{start, end, e.Bbl}, e.To)
+		w.addTransfer(i, p, m, e.To)
 	case eventrules.Recirculation:
 		text = "oil was rolled: " + e.Note
 	case eventrules.UnexplainedLoss:
@@ -195,17 +199,14 @@ func (w *bookkeeper) addEvent(e *tank.Event) {
 		p.explained(start, end)
 	}
 	if flow && !e.Slow { // what seeps away takes days, and explains nothing of an hour
-		p.dropUnseen(start, end)
+		p.dropUnseen(m, anyChange)
 	}
 }
 
 // closeWhenDue closes the day before once nothing can change it any more.
 func (w *bookkeeper) closeWhenDue(i int) {
-	p := w.page(i)
-	if p == nil || !p.hasYesterday {
-		return
-	}
-	if w.settled(i, math.Max(w.site.Now(w.st), p.last.t)+p.clockOffset-p.yesterday.to) {
+	p := w.b.page(i)
+	if p != nil && p.hasYesterday && w.settled(i, math.Max(w.site.Now(w.st), p.last.t)+p.clockOffset-p.yesterday.to) {
 		w.closeDay(i, w.writable(i))
 	}
 }
@@ -226,7 +227,7 @@ func (w *bookkeeper) settled(i int, since float64) bool {
 // Unclosed are a tank's days that are over by the clock and not closed, since no level has come after their gauge-off: what is known of
 // them so far. The book itself waits on, for levels of that time may come late.
 func (b Book) Unclosed(s tank.Site, rules Rules, st tank.State, i int, now time.Time) (days []Day) {
-	if i >= len(b.pages) || b.pages[i] == nil || !b.pages[i].begun {
+	if b.page(i) == nil {
 		return nil
 	}
 	w := &bookkeeper{site: s, rules: rules, st: st, b: b}
@@ -293,31 +294,29 @@ func (b Book) Metered(s tank.Site, i int, at time.Time, total float64) Book {
 // Open is the first day of a tank that is not closed; whole says that the stock at its beginning is known. Both are zero where no level of
 // it has come.
 func (b Book) Open(i int) (from, to time.Time, whole bool) {
-	if i >= len(b.pages) || b.pages[i] == nil || !b.pages[i].begun {
+	p := b.page(i)
+	if p == nil {
 		return from, to, false
 	}
-	day := b.pages[i].today
-	if b.pages[i].hasYesterday {
-		day = b.pages[i].yesterday
+	day := p.today
+	if p.hasYesterday {
+		day = p.yesterday
 	}
 	return unix(day.from), unix(day.to), day.hasOpening
 }
 
 // Losing says since when oil is missing from a tank, as long as it goes on; zero: none is.
 func (b Book) Losing(i int) time.Time {
-	if i >= len(b.pages) || b.pages[i] == nil || !b.pages[i].lossOpen {
-		return time.Time{}
+	if p := b.page(i); p != nil && p.lossOpen {
+		return unix(p.lossSince)
 	}
-	return unix(b.pages[i].lossSince)
+	return time.Time{}
 }
 
 // HasReported says that the book has reported a loss that the detector reports: the same one, unless it has grown.
 func (b Book) HasReported(i int, e tank.Event) bool {
-	if !e.Slow || i < 0 || i >= len(b.pages) || b.pages[i] == nil {
-		return false
-	}
-	days := math.Max(e.End.Sub(e.Start).Hours()/24, 0.01)
-	return e.Bbl/days < lossGrown*b.pages[i].reportedLossRate
+	p, days := b.page(i), math.Max(e.End.Sub(e.Start).Hours()/24, 0.01)
+	return e.Slow && p != nil && e.Bbl/days < lossGrown*p.reportedLossRate
 }
 
 // Arranged is the book with its tanks in other places: from has, for each place, the one that
@@ -338,12 +337,7 @@ func (p *tankPage) rearranged(from []int) *tankPage {
 		return p
 	}
 	n := *p
-	n.slowTransferTo = -1
-	for i, k := range from {
-		if k == p.slowTransferTo {
-			n.slowTransferTo = i
-		}
-	}
+	n.slowTransferTo = slices.Index(from, p.slowTransferTo)
 	return &n
 }
 
@@ -387,7 +381,7 @@ func (p *tankPage) keepNearGaugeOff(e stockAt) {
 			p.nearGaugeOff = []stockAt{p.last}
 		}
 		if len(p.nearGaugeOff) < nearMost {
-			p.nearGaugeOff = append(p.nearGaugeOff[:len(p.nearGaugeOff):len(p.nearGaugeOff)], e)
+			p.nearGaugeOff = append(slices.Clip(p.nearGaugeOff), e)
 		}
 	case wall < p.today.to-gaugeOffNear:
 		p.nearGaugeOff = nil

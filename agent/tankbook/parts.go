@@ -1,8 +1,10 @@
 package tankbook
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"gauger/agent/tank/stats"
 )
@@ -32,8 +34,7 @@ var partKinds = []string{PartRemeasured, PartUnseen}
 // namedPart is what the sentence of a part is made of.
 type namedPart struct {
 	kind     int
-	from, to float64 // unix s
-	bbl      float64 // of the day's other barrels
+	movement // its barrels are of the day's other ones
 	before   gauged
 	after    gauged
 	made     float64 // bbl that production makes in this time
@@ -52,7 +53,7 @@ func (s *openDay) addPart(x namedPart) {
 		return
 	}
 	s.other += x.bbl
-	s.parts = append(s.parts[:len(s.parts):len(s.parts)], x)
+	s.parts = append(slices.Clip(s.parts), x)
 	if len(s.parts) > partsMost {
 		s.joinSmallest()
 	}
@@ -60,46 +61,20 @@ func (s *openDay) addPart(x namedPart) {
 
 // joinSmallest takes the two smallest parts of the kind that has most of them together.
 func (s *openDay) joinSmallest() {
-	var of [2]int
-	for _, x := range s.parts {
-		of[x.kind]++
+	var of [2][]int // the places of each kind's
+	for k, x := range s.parts {
+		of[x.kind] = append(of[x.kind], k)
 	}
 	kind := 0
-	if of[1] > of[0] {
+	if len(of[1]) > len(of[0]) {
 		kind = 1
 	}
-	a, b := -1, -1 // the smallest, and the one after it
-	for k, x := range s.parts {
-		switch {
-		case x.kind != kind:
-		case a < 0 || math.Abs(x.bbl) < math.Abs(s.parts[a].bbl):
-			a, b = k, a
-		case b < 0 || math.Abs(x.bbl) < math.Abs(s.parts[b].bbl):
-			b = k
-		}
-	}
-	x, y := s.parts[a], s.parts[b]
-	joined := namedPart{kind: kind, from: math.Min(x.from, y.from), to: math.Max(x.to, y.to), bbl: x.bbl + y.bbl, times: x.times + y.times}
-	var left []namedPart
-	for k, x := range s.parts {
-		if k != a && k != b {
-			left = append(left, x)
-		}
-	}
-	s.parts = append(left, joined)
-}
-
-// dropParts takes the parts off a day of which drop says that something else explains them.
-func (s *openDay) dropParts(drop func(namedPart) bool) {
-	var left []namedPart
-	for _, x := range s.parts {
-		if drop(x) {
-			s.other -= x.bbl
-			continue
-		}
-		left = append(left, x)
-	}
-	s.parts = left
+	at := of[kind]
+	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(math.Abs(s.parts[a].bbl), math.Abs(s.parts[b].bbl)) })
+	x, y := s.parts[at[0]], s.parts[at[1]]
+	joined := movement{math.Min(x.from, y.from), math.Max(x.to, y.to), x.bbl + y.bbl}
+	first, second := min(at[0], at[1]), max(at[0], at[1])
+	s.parts = append(slices.Delete(slices.Delete(s.parts, second, second+1), first, first+1), namedPart{kind: kind, movement: joined, times: x.times + y.times})
 }
 
 // moreOrLess are the barrels between two gaugings.

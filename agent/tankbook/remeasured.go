@@ -3,6 +3,7 @@ package tankbook
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gauger/agent/tank"
@@ -23,34 +24,36 @@ type Remeasured struct {
 // SetupChanged is the book after a tank began to be measured in another way: by another table, offset or sensor. What the same oil
 // is more or less by the new measure is no production; what its level does from the last reading to the next says nothing else.
 func (b Book) SetupChanged(i int, r Remeasured) Book {
-	return b.changed(i, func(p *tankPage) { p.remeasure(r) })
+	return b.changed(i, func(p *tankPage) {
+		if p.begun {
+			p.remeasure(r)
+		}
+	})
 }
 
 // MeterChanged is the book after another meter, or the same one by other words, began to count a tank's production: what it
 // shows first is where it begins.
 func (b Book) MeterChanged(i int) Book {
-	b = b.changed(i, func(*tankPage) {})
-	if i < len(b.pages) && b.pages[i] != nil && b.pages[i].meter.known {
-		p := *b.pages[i]
-		p.meter.at = nextCountBegins
-		pages := append([]*tankPage(nil), b.pages...)
-		pages[i] = &p
-		b.pages = pages
-	}
-	return b
+	return b.changed(i, func(p *tankPage) {
+		if p.meter.known {
+			p.meter.at = nextCountBegins
+		}
+	})
 }
 
 // changed begins the rests of a tank's day anew, where something about how it is measured was changed.
 func (b Book) changed(i int, change func(*tankPage)) Book {
-	if i >= len(b.pages) || b.pages[i] == nil || !b.pages[i].begun {
+	if i >= len(b.pages) || b.pages[i] == nil {
 		return b
 	}
-	pages := append([]*tankPage(nil), b.pages...)
 	p := *b.pages[i]
-	p.cutRest()
-	p.today.steppedAt, p.today.stepBooked = p.last.t+p.clockOffset, true
-	p.today.remark("how the tank is measured was changed: the figures of this day are doubtful")
+	if p.begun {
+		p.cutRest()
+		p.today.steppedAt, p.today.stepBooked = p.last.t+p.clockOffset, true
+		p.today.remark("how the tank is measured was changed: the figures of this day are doubtful")
+	}
 	change(&p)
+	pages := slices.Clone(b.pages)
 	pages[i] = &p
 	return Book{pages}
 }
@@ -78,7 +81,7 @@ func (p *tankPage) remeasure(r Remeasured) {
 	}
 	p.nearGaugeOff = near
 	if bbl := was.stock - p.last.stock; math.Abs(bbl) >= leastRemeasured {
-		p.today.addPart(namedPart{kind: kindRemeasured, from: at, to: at, bbl: bbl, before: was.gauged(), after: p.last.gauged(), why: shortened(r.Why), times: 1})
+		p.today.addPart(namedPart{kind: kindRemeasured, movement: movement{at, at, bbl}, before: was.gauged(), after: p.last.gauged(), why: shortened(r.Why), times: 1})
 	}
 }
 

@@ -22,18 +22,51 @@ const (
 	moveShare  = 0.05 // of a transfer or a water draw that may have flowed in or not: its standard error
 )
 
-// addTransfer books oil that went from tank i to others of the site between two times, unix s.
-func (w *bookkeeper) addTransfer(i int, p *tankPage, m movement, name string) {
-	p.splitByDay(m, func(s *openDay, part movement) { s.transferredOut += part.bbl })
-	parts := []movement{m}
+// dayPart is what of a movement is of a day.
+type dayPart struct {
+	day *openDay
+	movement
+}
+
+// byDay parts a movement that is known by its volume at the gauge-off, by time. share of the volume is its standard error; 0: it is known as
+// well as the stock is.
+func (p *tankPage) byDay(m movement, share float64) []dayPart {
+	parts := []dayPart{{p.dayOf(m.to), m}}
 	if at := p.yesterday.to; p.hasYesterday && m.from < at && m.to > at {
-		parts = []movement{{m.from, at, 0}, {at, m.to, 0}}
+		before := m.bbl * (at - m.from) / (m.to - m.from)
+		parts = []dayPart{{&p.yesterday, movement{m.from, at, before}}, {&p.today, movement{at, m.to, m.bbl - before}}}
 	}
-	shares := w.transferShares(i, p, m, parts, name)
-	for j := range w.site.Len() {
-		for k, part := range parts {
-			if bbl := shares[k][j] * m.bbl; bbl > 0 {
-				w.addReceived(j, movement{part.from, part.to, bbl})
+	for _, x := range parts {
+		x.day.variance += stats.Square(share * x.bbl)
+	}
+	return parts
+}
+
+// addTransfer books oil that went from tank i to others of the site between two times, unix s. It is divided by what they rose; where that
+// is too little, as of one that was drawn from as well, the named one got it all.
+func (w *bookkeeper) addTransfer(i int, p *tankPage, m movement, name string) {
+	parts := p.byDay(m, moveShare)
+	for _, x := range parts {
+		x.day.transferredOut += x.bbl
+	}
+	rises, sum := w.rises(i, p.clockOffset, m, parts), 0.0
+	for _, r := range rises {
+		sum += r.bbl
+	}
+	if sum < allRose*m.bbl {
+		rises, sum = nil, 1
+		if j, ok := w.tankIndex(name); ok && j != i {
+			named := rise{tank: j}
+			for _, x := range parts {
+				named.parts = append(named.parts, (x.to-x.from)/(m.to-m.from))
+			}
+			rises = []rise{named}
+		}
+	}
+	for _, r := range rises {
+		for k, x := range parts {
+			if bbl := r.parts[k] / sum * m.bbl; bbl > 0 {
+				w.addReceived(r.tank, movement{x.from, x.to, bbl})
 			}
 		}
 	}
@@ -41,29 +74,11 @@ func (w *bookkeeper) addTransfer(i int, p *tankPage, m movement, name string) {
 
 func (w *bookkeeper) addReceived(j int, m movement) {
 	p := w.writable(j)
-	p.splitByDay(m, func(s *openDay, part movement) {
-		s.transferredIn = append(s.transferredIn[max(0, len(s.transferredIn)-movesMost+1):len(s.transferredIn):len(s.transferredIn)], part)
-	})
-	p.explained(m.from, m.to)
-	p.dropUnseenBelow(m)
-}
-
-// splitByDay gives each day its part of a movement that is known by its volume.
-func (p *tankPage) splitByDay(m movement, to func(*openDay, movement)) {
-	p.splitExact(m, func(s *openDay, part movement) {
-		s.variance += stats.Square(moveShare * part.bbl)
-		to(s, part)
-	})
-}
-
-// splitExact does so where the volume is known as well as the stock is.
-func (p *tankPage) splitExact(m movement, to func(*openDay, movement)) {
-	if at := p.yesterday.to; p.hasYesterday && m.from < at && m.to > at {
-		before := m.bbl * (at - m.from) / (m.to - m.from)
-		p.splitExact(movement{m.from, at, before}, to)
-		m.from, m.bbl = at, m.bbl-before
+	for _, x := range p.byDay(m, moveShare) {
+		x.day.transferredIn = newest(x.day.transferredIn, x.movement, movesMost)
 	}
-	to(p.dayOf(m.to), m)
+	p.explained(m.from, m.to)
+	p.dropUnseen(m, func(x namedPart) bool { return x.bbl < 0 && m.bbl >= unseenShare*-x.bbl })
 }
 
 // addDraw books what left in a draw that is no run and that nothing else is told of: a small one, or what the meter took that sells a
@@ -77,16 +92,15 @@ func (w *bookkeeper) addDraw(v *tank.Verdict) {
 		return
 	}
 	p := w.writable(i)
+	m := movement{tank.UnixSeconds(v.Start), tank.UnixSeconds(v.End), v.Bbl}
 	if v.Returned { // out and back: neither left nor produced
-		from, to := tank.UnixSeconds(v.Start), tank.UnixSeconds(v.End)
-		p.dayOf(to).remark(fmt.Sprintf("oil was rolled: %.1f bbl went out of it from %s, and came back", v.Bbl, w.clockSpan(from, to)))
-		p.explained(from, to)
-		p.dropUnseen(from, to)
+		p.dayOf(m.to).remark(fmt.Sprintf("oil was rolled: %.1f bbl went out of it from %s, and came back", v.Bbl, w.clockSpan(m.from, m.to)))
+		p.explained(m.from, m.to)
+		p.dropUnseen(m, anyChange)
 		return
 	}
 	open, _ := t.Table.Extrapolated(v.Open)
 	closed, _ := t.Table.Extrapolated(v.Close)
-	m := movement{tank.UnixSeconds(v.Start), tank.UnixSeconds(v.End), v.Bbl}
 	inflow := math.Max(0, m.bbl-(open-closed))
 	if usual, ok := p.steadyInflow(w.rules.LossLimit); ok {
 		inflow = usual * (m.to - m.from) / day
@@ -98,18 +112,20 @@ func (w *bookkeeper) addDraw(v *tank.Verdict) {
 	case w.metered(i, p):
 		return
 	default:
-		p.splitExact(m, func(s *openDay, part movement) { s.other += part.bbl })
+		for _, x := range p.byDay(m, 0) {
+			x.day.other += x.bbl
+		}
 		p.dayOf(m.to).variance += stats.Square(shareDoubt * inflow)
 	}
 	p.explained(m.from, m.to)
-	p.dropUnseen(m.from, m.to)
+	p.dropUnseen(m, anyChange)
 }
 
 // addReturn books oil that a load gave back: it was in the tank before, and the well made none of it. What came in meanwhile from other
 // tanks is booked already.
 func (w *bookkeeper) addReturn(c *tank.Correction) {
 	i, ok := w.tankIndex(c.Tank)
-	if !ok || w.metered(i, w.page(i)) {
+	if !ok || w.metered(i, w.b.page(i)) {
 		return // beside a meter the rests have it
 	}
 	p, m := w.writable(i), movement{tank.UnixSeconds(c.BackFrom), tank.UnixSeconds(c.BackTo), c.BackBbl}
@@ -117,77 +133,54 @@ func (w *bookkeeper) addReturn(c *tank.Correction) {
 		return
 	}
 	text := fmt.Sprintf("%.1f bbl of the load of %s came back %s: no production, and in OTHER", m.bbl, w.clockTime(tank.UnixSeconds(c.Start)), w.clockSpan(m.from, m.to))
-	p.splitByDay(m, func(s *openDay, part movement) {
-		s.other -= part.bbl
-		s.remark(text)
-	})
+	for _, x := range p.byDay(m, moveShare) {
+		x.day.other -= x.bbl
+		x.day.remark(text)
+	}
 	p.explained(m.from, m.to)
 }
 
 // othersGot says that other tanks rose by what left tank i, in the same time, and by more than any well makes of itself.
 func (w *bookkeeper) othersGot(i int, own *tankPage, m movement) bool {
 	rose, alone := 0.0, 0.0
-	out := [][]float64{make([]float64, w.site.Len())}
-	for j := range w.site.Len() {
-		if bbl := w.riseIn(i, j, own.clockOffset, m, []movement{m}, out); bbl > 0 {
-			usual, most := w.site.Inflow(w.st, j, m.from-own.clockOffset-riseBefore, m.to-own.clockOffset+riseAfter)
-			rose, alone = rose+bbl, alone+most-usual
-		}
+	for _, r := range w.rises(i, own.clockOffset, m, []dayPart{{movement: m}}) {
+		usual, most := w.site.Inflow(w.st, r.tank, m.from-own.clockOffset-riseBefore, m.to-own.clockOffset+riseAfter)
+		rose, alone = rose+r.bbl, alone+most-usual
 	}
 	return rose > alone && math.Abs(rose-m.bbl) <= math.Max(fallLeast, sameShare*m.bbl)
 }
 
-// transferShares divides a transfer between the tanks that rose meanwhile, for each part of it; where none did, as one that was
-// drawn from as well, the named one got it all.
-func (w *bookkeeper) transferShares(i int, own *tankPage, m movement, parts []movement, name string) [][]float64 {
-	out := make([][]float64, len(parts))
-	for k := range parts {
-		out[k] = make([]float64, w.site.Len())
-	}
-	sum := 0.0
-	for j := range w.site.Len() {
-		sum += w.riseIn(i, j, own.clockOffset, m, parts, out)
-	}
-	to, ok := w.tankIndex(name)
-	for k, part := range parts {
-		for j := range out[k] {
-			switch {
-			case sum >= allRose*m.bbl:
-				out[k][j] /= sum
-			case ok && to != i && to == j:
-				out[k][j] = (part.to - part.from) / (m.to - m.from)
-			default:
-				out[k][j] = 0
-			}
-		}
-	}
-	return out
+// rise is what a tank rose by in each part of a transfer, and in all of it.
+type rise struct {
+	tank  int
+	parts []float64
+	bbl   float64
 }
 
-// riseIn are the barrels that tank j rose in each part of a transfer out of tank i, and together; 0 where it had no part in it.
-func (w *bookkeeper) riseIn(i, j int, off float64, m movement, parts []movement, out [][]float64) (sum float64) {
-	t, p := w.site.Tank(j), w.page(j)
-	if j == i || p == nil || !p.begun || t.Group != "" && t.Group == w.site.Tank(i).Group {
-		return 0
-	}
-	for k, part := range parts {
-		from, to := part.from-off, part.to-off
-		if k == 0 {
-			from -= riseBefore
+// rises are those of the tanks that had a part in a transfer out of tank i; off is what unix seconds are ahead of the site's.
+func (w *bookkeeper) rises(i int, off float64, m movement, parts []dayPart) (all []rise) {
+	for j := range w.site.Len() {
+		t := w.site.Tank(j)
+		if j == i || w.b.page(j) == nil || t.Group != "" && t.Group == w.site.Tank(i).Group {
+			continue
 		}
-		if k == len(parts)-1 {
-			to += riseAfter
+		r := rise{tank: j}
+		for k, x := range parts {
+			from, to := x.from-off, x.to-off
+			if k == 0 {
+				from -= riseBefore
+			}
+			if k == len(parts)-1 {
+				to += riseAfter
+			}
+			bbl := math.Max(0, w.site.Rise(w.st, j, from, to))
+			r.parts, r.bbl = append(r.parts, bbl), r.bbl+bbl
 		}
-		out[k][j] = math.Max(0, w.site.Rise(w.st, j, from, to))
-		sum += out[k][j]
+		if r.bbl > 0 && r.bbl >= shareMin*m.bbl {
+			all = append(all, r)
+		}
 	}
-	if sum >= shareMin*m.bbl {
-		return sum
-	}
-	for k := range parts {
-		out[k][j] = 0
-	}
-	return 0
+	return all
 }
 
 // addSlowTransfer books what has run slowly over to another tank since the event that reported it.
@@ -197,15 +190,16 @@ func (w *bookkeeper) addSlowTransfer(i int, p *tankPage, wall float64) {
 		p.slowTransferBbl = 0
 		return
 	}
-	total := loss.Bbl
-	more := total - p.slowTransferBbl
+	more := loss.Bbl - p.slowTransferBbl
 	if p.slowTransferBbl == 0 || more <= 0 {
 		return
 	}
-	p.slowTransferBbl, p.today.slowTransfer = total, true
+	p.slowTransferBbl, p.today.slowTransfer = loss.Bbl, true
 	m := movement{math.Max(wall-runsOver, p.today.from), wall, more}
-	p.splitByDay(m, func(s *openDay, part movement) { s.transferredOut += part.bbl })
-	if j := p.slowTransferTo; j >= 0 && j < w.site.Len() && j != i && w.page(j) != nil {
+	for _, x := range p.byDay(m, moveShare) {
+		x.day.transferredOut += x.bbl
+	}
+	if j := p.slowTransferTo; j != i && w.b.page(j) != nil {
 		w.addReceived(j, m)
 	}
 }

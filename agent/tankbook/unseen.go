@@ -3,6 +3,7 @@ package tankbook
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gauger/agent/tank/stats"
 )
@@ -45,7 +46,7 @@ func (w *bookkeeper) addUnseen(i int, p *tankPage, e stockAt, sigma float64, met
 		return
 	}
 	p.cutRest()
-	x := namedPart{kind: kindUnseen, from: gap.from, to: gap.to, bbl: made - gap.bbl, before: was.gauged(), after: e.gauged(), made: made, times: 1}
+	x := namedPart{kind: kindUnseen, movement: movement{gap.from, gap.to, made - gap.bbl}, before: was.gauged(), after: e.gauged(), made: made, times: 1}
 	if y := &p.yesterday; p.hasYesterday && y.hasClosing && gap.from < y.to && gap.to > y.to { // the stock at the gauge-off is by time, too
 		part := x
 		part.bbl *= (y.to - gap.from) / (gap.to - gap.from)
@@ -59,7 +60,7 @@ func (w *bookkeeper) addUnseen(i int, p *tankPage, e stockAt, sigma float64, met
 // othersRose says that other tanks rose beyond their usual by most of so many barrels between two site seconds, as far as they are read.
 func (w *bookkeeper) othersRose(i int, from, to, bbl float64) bool {
 	for j := range w.site.Len() {
-		if p := w.page(j); j != i && p != nil && p.begun {
+		if j != i && w.b.page(j) != nil {
 			bbl -= math.Max(0, w.site.Rise(w.st, j, from, to)) / allRose
 		}
 	}
@@ -68,7 +69,7 @@ func (w *bookkeeper) othersRose(i int, from, to, bbl float64) bool {
 
 // receivedIn are the barrels that are booked as come from other tanks in a time.
 func (p *tankPage) receivedIn(gap movement) (bbl float64) {
-	for _, s := range []*openDay{&p.yesterday, &p.today} {
+	for _, s := range p.days() {
 		for _, m := range s.transferredIn {
 			if crosses(m, gap) {
 				bbl += m.bbl
@@ -83,23 +84,20 @@ func crosses(a, b movement) bool {
 	return math.Min(a.to, b.to)-math.Max(a.from, b.from) > math.Min(unseenCross, (a.to-a.from)/2)
 }
 
-// dropUnseen takes back what was named over a gap of which the detector has decided what it was.
-func (p *tankPage) dropUnseen(from, to float64) {
-	p.dropParts(func(x namedPart) bool {
-		return x.kind == kindUnseen && x.times == 1 && crosses(movement{from: from, to: to}, movement{from: x.from, to: x.to})
-	})
-}
+// anyChange over a gap is explained.
+func anyChange(namedPart) bool { return true }
 
-// dropUnseenBelow does so where oil came in from another tank in the gap, as much as explains it.
-func (p *tankPage) dropUnseenBelow(in movement) {
-	p.dropParts(func(x namedPart) bool {
-		return x.kind == kindUnseen && x.times == 1 && crosses(in, movement{from: x.from, to: x.to}) && in.bbl >= unseenShare*-x.bbl && x.bbl < 0
-	})
-}
-
-func (p *tankPage) dropParts(drop func(namedPart) bool) {
-	p.today.dropParts(drop)
-	p.yesterday.dropParts(drop)
+// dropUnseen takes back what was named over a gap in which a movement lies that explains it, as explains says.
+func (p *tankPage) dropUnseen(by movement, explains func(namedPart) bool) {
+	for _, s := range p.days() {
+		s.parts = slices.DeleteFunc(slices.Clone(s.parts), func(x namedPart) bool {
+			drop := x.kind == kindUnseen && x.times == 1 && crosses(by, x.movement) && explains(x)
+			if drop {
+				s.other -= x.bbl
+			}
+			return drop
+		})
+	}
 }
 
 // unseenUntil says that what the level did at a time is named as the change over a gap that ended then.
