@@ -53,15 +53,13 @@ type tankPage struct {
 	today            openDay
 	yesterday        openDay // the day before, while runs of it may be undecided
 	hasYesterday     bool
-	restBefore       [2]daySums  // of the days before, the newest first; zero where one is not known
-	shortBefore      [2]float64  // bbl that they were short of what is usual, for a tank with steady inflow
-	leftBefore       [2]leftOver // what their balance left over
-	usualInflow      []float64   // production of the days before, bbl a day, of a tank whose inflow is steady
-	lossOpen         bool        // a loss was reported, and goes on
-	lossSince        float64     // and since when, unix s
-	reportedLossRate float64     // bbl a day of the loss that the book itself has reported; 0: none
-	slowTransferTo   int         // the tank that it goes to
-	slowTransferBbl  float64     // bbl that ran slowly over to another tank and are booked, while it goes on
+	daysBefore       [2]dayBefore // the newest first
+	usualInflow      []float64    // production of the days before, bbl a day, of a tank whose inflow is steady
+	lossOpen         bool         // a loss was reported, and goes on
+	lossSince        float64      // and since when, unix s
+	reportedLossRate float64      // bbl a day of the loss that the book itself has reported; 0: none
+	slowTransferTo   int          // the tank that it goes to
+	slowTransferBbl  float64      // bbl that ran slowly over to another tank and are booked, while it goes on
 }
 
 // openDay is one production day of one tank that is not closed yet.
@@ -248,6 +246,13 @@ func (p *tankPage) countAt(wall float64) float64 {
 		return p.meter.sum // at every level as much too late, which no difference shows
 	}
 	return p.last.meter + (p.meter.sum-p.last.meter)*(wall-before)/(p.meter.at-before)
+}
+
+// dayBefore is what of a day the next ones are compared with.
+type dayBefore struct {
+	rest  daySums // zero where it is not known
+	short float64 // bbl that it was short of what is usual, for a tank with steady inflow
+	left  leftOver
 }
 
 // leftOver is the residual of a day's balance, where that rests on the gauge-offs alone: beside

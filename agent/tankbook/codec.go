@@ -82,12 +82,13 @@ func (a archive) tank(p *tankPage) {
 	if p.hasYesterday {
 		a.day(&p.yesterday)
 	}
-	for k := range p.restBefore {
-		a.daySums(&p.restBefore[k])
-		a.Flag(&p.leftBefore[k].known)
-		a.Floats(&p.leftBefore[k].bbl, &p.leftBefore[k].variance)
+	for k := range p.daysBefore {
+		x := &p.daysBefore[k]
+		a.daySums(&x.rest)
+		a.Flag(&x.left.known)
+		a.Floats(&x.left.bbl, &x.left.variance)
 	}
-	a.Floats(&p.lastExplained.from, &p.lastExplained.to, &p.shortBefore[0], &p.shortBefore[1], &p.lossSince)
+	a.Floats(&p.lastExplained.from, &p.lastExplained.to, &p.daysBefore[0].short, &p.daysBefore[1].short, &p.lossSince)
 	codec.List(a.Archive, &p.usualInflow, usualMost, func(x *float64) { a.Floats(x) })
 	a.Flag(&p.lossOpen)
 	if a.Format >= 2 {

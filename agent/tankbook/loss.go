@@ -22,6 +22,7 @@ type lossEstimate struct {
 	bblADay  float64
 	err      float64
 	since    float64
+	sees     float64 // the least loss that would stand out
 	believed bool
 }
 
@@ -30,20 +31,21 @@ type lossEstimate struct {
 func (w *bookkeeper) findLoss(i int, p *tankPage, d *Day) *tank.Event {
 	s, t := &p.yesterday, w.site.Tank(i)
 	per := t.Table.PerInch(s.closing.level)
-	var worst lossEstimate
-	least := 0.0
+	worst, ends, seen := lossEstimate{}, s.rest.endsError(t, per), true
 	if d.Blind == "" {
-		worst, least = w.lossAtRest(p, per, s.rest.endsError(t, per))
-		d.Sees = new(least)
-	} else if short, least, ok := p.lossByInflow(w.rules.LossLimit, d); ok {
-		worst, d.Sees = short, new(least)
+		worst = p.lossAtRest(w.rules.LossLimit, per, ends)
+	} else {
+		worst, seen = p.lossByInflow(w.rules.LossLimit, d)
+	}
+	if seen {
+		d.Sees = new(worst.sees)
 	}
 	if !worst.believed {
 		limit := w.rules.LossLimit
 		if d.Blind == "" && d.Measured {
 			limit *= lossSudden
 		}
-		if l := p.lossByBalance(limit, s.leftOver(d), s.rest.endsError(t, per)); l.believed || l.days > 0 && l.bblADay > worst.bblADay {
+		if l := p.lossByBalance(limit, s.leftOver(d), ends); l.believed || l.days > 0 && l.bblADay > worst.bblADay {
 			worst = l
 		}
 	}
@@ -54,32 +56,41 @@ func (w *bookkeeper) findLoss(i int, p *tankPage, d *Day) *tank.Event {
 	return w.lossEvent(i, p, worst)
 }
 
-// lossAtRest is the loss by the slope at rest of the last one, two or three days: the first window
-// in which it stands out, and else the longest; and the least that would have.
-func (w *bookkeeper) lossAtRest(p *tankPage, per, ends float64) (lossEstimate, float64) {
-	sum, since := p.yesterday.rest, p.yesterday.from
-	var l lossEstimate
-	least := math.Inf(1)
-	for k := 0; ; k++ {
-		slope, err, ok := sum.slope(per)
-		n := float64(k + 1)
-		err = math.Hypot(err, ends/n)
-		limit := w.rules.LossLimit
-		if k > 0 {
-			limit *= lossShare
+// overDays is the loss of the last one, two or three days: the first window in which it stands out, and else the longest. of says what a
+// window of so many days lacks, in barrels a day with its standard error; false where that is not known.
+func (p *tankPage) overDays(most int, limit float64, of func(days int) (bblADay, err float64, ok bool)) (l lossEstimate) {
+	sees := math.Inf(1)
+	for n := 1; n <= most; n++ {
+		edge := limit
+		if n > 1 {
+			edge *= lossShare
 		}
-		if ok {
-			least = math.Min(least, math.Max(limit, lossErrors*err))
+		lost, err, ok := of(n)
+		if !ok {
+			continue
 		}
-		if ok && !l.believed {
-			l = lossEstimate{days: k + 1, bblADay: -slope, err: err, since: since}
-			l.believed = l.bblADay > limit && l.bblADay > lossErrors*err
+		sees = math.Min(sees, math.Max(edge, lossErrors*err))
+		if !l.believed {
+			l = lossEstimate{days: n, bblADay: lost, err: err, since: p.yesterday.from - float64(n-1)*day, believed: lost > edge && lost > lossErrors*err}
 		}
-		if k == len(p.restBefore) || p.restBefore[k].n == 0 {
-			return l, least
-		}
-		sum, since = sum.with(p.restBefore[k]), since-day
 	}
+	l.sees = sees
+	return l
+}
+
+// lossAtRest is the loss by the slope at rest.
+func (p *tankPage) lossAtRest(limit, per, ends float64) lossEstimate {
+	sum, most := p.yesterday.rest, 1
+	for most <= len(p.daysBefore) && p.daysBefore[most-1].rest.n > 0 {
+		most++
+	}
+	return p.overDays(most, limit, func(n int) (float64, float64, bool) {
+		if n > 1 {
+			sum = sum.with(p.daysBefore[n-2].rest)
+		}
+		slope, err, ok := sum.slope(per)
+		return -slope, math.Hypot(err, ends/float64(n)), ok
+	})
 }
 
 func (s *openDay) leftOver(d *Day) leftOver {
@@ -89,68 +100,51 @@ func (s *openDay) leftOver(d *Day) leftOver {
 	return leftOver{true, *d.Residual + s.lossBbl, s.variance + stats.Square(tank.DumpBbl)/3*float64(len(s.runs))}
 }
 
-// lossByBalance is the loss by the balance of the last one, two or three days.
+// lossByBalance is the loss by what the balance leaves over.
 func (p *tankPage) lossByBalance(limit float64, now leftOver, ends float64) lossEstimate {
 	var sum, doubt float64
-	var l lossEstimate
-	for k, x := range [3]leftOver{now, p.leftBefore[0], p.leftBefore[1]} {
-		if !x.known {
-			break
+	known := true
+	return p.overDays(1+len(p.daysBefore), limit, func(n int) (float64, float64, bool) {
+		x := now
+		if n > 1 {
+			x = p.daysBefore[n-2].left
 		}
-		n := float64(k + 1)
+		known = known && x.known
 		sum, doubt = sum-x.bbl, doubt+x.variance
-		edge := limit
-		if k > 0 {
-			edge *= lossShare
-		}
-		l = lossEstimate{days: k + 1, bblADay: sum / n, err: math.Sqrt(doubt+stats.Square(ends)) / n, since: p.yesterday.from - float64(k)*day}
-		if l.believed = l.bblADay > edge && l.bblADay > lossErrors*l.err; l.believed {
-			break
-		}
-	}
-	return l
+		return sum / float64(n), math.Sqrt(doubt+stats.Square(ends)) / float64(n), known
+	})
 }
 
-// lossByInflow is the same for a tank with steady inflow: by what it produced less than on its own
-// days before. False when they differ too much to tell.
-func (p *tankPage) lossByInflow(limit float64, d *Day) (worst lossEstimate, least float64, ok bool) {
+// lossByInflow is the loss of a tank with steady inflow: by what it produced less than on its own days before. False when they differ too
+// much to tell.
+func (p *tankPage) lossByInflow(limit float64, d *Day) (l lossEstimate, ok bool) {
 	usual, ok := p.steadyInflow(limit)
 	if !ok || d.Residual == nil || d.Measured || !plausibleLack(limit, usual) {
-		return worst, 0, false
+		return l, false
 	}
-	sum := 0.0
-	for k, lost := range [3]float64{-*d.Residual, p.shortBefore[0], p.shortBefore[1]} {
-		n := float64(k + 1)
-		sum += lost
-		edge := limit
-		if k > 0 {
-			edge *= lossShare
+	sum := -*d.Residual
+	return p.overDays(1+len(p.daysBefore), limit, func(n int) (float64, float64, bool) {
+		if n > 1 {
+			sum += p.daysBefore[n-2].short
 		}
-		worst = lossEstimate{days: k + 1, bblADay: sum / n, err: usualStep * limit / 2, since: p.yesterday.from - float64(k)*day}
-		worst.believed = worst.bblADay > edge
-		if worst.believed {
-			break
-		}
-	}
-	return worst, limit * lossShare, true
+		return sum / float64(n), usualStep * limit / 2, true
+	}), true
 }
 
 // keepForLater keeps what the next days are compared with.
 func (p *tankPage) keepForLater(s *openDay, d *Day, limit float64) {
-	p.restBefore[1], p.restBefore[0] = p.restBefore[0], daySums{}
+	p.daysBefore = [2]dayBefore{{left: s.leftOver(d)}, p.daysBefore[0]}
 	if s.steppedAt == 0 && d.Blind == "" {
-		p.restBefore[0] = s.rest
+		p.daysBefore[0].rest = s.rest
 	}
-	p.shortBefore[1], p.shortBefore[0] = p.shortBefore[0], 0
-	p.leftBefore[1], p.leftBefore[0] = p.leftBefore[0], s.leftOver(d)
 	if d.Residual == nil || d.Measured || s.steppedAt != 0 || d.Blind == "" {
 		return
 	}
-	p.shortBefore[0] = -*d.Residual
+	p.daysBefore[0].short = -*d.Residual
 	if usual, ok := p.steadyInflow(limit); ok && s.inflowAtRest < usual-limit/2 && plausibleLack(s.inflowAtRest-usual, usual) {
 		return // it may be a loss: no habit
 	}
-	p.usualInflow = append(p.usualInflow[max(0, len(p.usualInflow)-usualMost+1):len(p.usualInflow):len(p.usualInflow)], s.inflowAtRest)
+	p.usualInflow = newest(p.usualInflow, s.inflowAtRest, usualMost)
 }
 
 // lossEvent raises a loss once, when it begins to stand out and the detector has not reported it.
