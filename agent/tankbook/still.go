@@ -177,49 +177,33 @@ func (f daySums) stepSize() float64 {
 	return math.Sqrt(f.rough / f.moved)
 }
 
-// solve finds b of a b = y for a symmetric a (lower triangle, row by row) by Cholesky's way, and
-// the first element of the inverse of a.
+// solve finds b of a b = y for a positive definite a (lower triangle, row by row), and the first element of the inverse of a.
 func solve(a [pairs]float64, y [terms]float64) (b [terms]float64, inverse float64, ok bool) {
-	var l factor
+	var m [terms][terms + 2]float64 // a, y, and the first column of unity
 	k := 0
 	for i := range terms {
 		for j := range i + 1 {
-			v := a[k]
+			m[i][j], m[j][i] = a[k], a[k]
 			k++
-			for m := range j {
-				v -= l[i][m] * l[j][m]
-			}
-			switch {
-			case i != j:
-				l[i][j] = v / l[j][j]
-			case v < 1e-12:
-				return b, 0, false
-			default:
-				l[i][i] = math.Sqrt(v)
+		}
+		m[i][terms] = y[i]
+	}
+	m[0][terms+1] = 1
+	for k := range terms {
+		if !(m[k][k] >= 1e-12) {
+			return b, 0, false
+		}
+		for i := range terms {
+			f := m[i][k] / m[k][k]
+			for j := k; i != k && j < terms+2; j++ {
+				m[i][j] -= f * m[k][j]
 			}
 		}
 	}
-	b = l.back(y)
-	return b, l.back([terms]float64{1})[0], true
-}
-
-// factor is the lower triangle of a matrix's factor.
-type factor [terms][terms]float64
-
-func (l *factor) back(y [terms]float64) [terms]float64 {
 	for i := range terms {
-		for m := range i {
-			y[i] -= l[i][m] * y[m]
-		}
-		y[i] /= l[i][i]
+		b[i] = m[i][terms] / m[i][i]
 	}
-	for i := terms - 1; i >= 0; i-- {
-		for m := i + 1; m < terms; m++ {
-			y[i] -= l[m][i] * y[m]
-		}
-		y[i] /= l[i][i]
-	}
-	return y
+	return b, m[0][terms+1] / m[0][0], true
 }
 
 // endsError is the standard error of a day's change of stock by what its sensor cannot tell at the
