@@ -99,8 +99,7 @@ func (tx *txn) applyRule(i int, x collectors.Reading) {
 	if e.stamp, e.heard = (time.Time{}), tx.now; x.At == at {
 		e.stamp = at
 	}
-	tx.ownEpisodes()
-	tx.episodes[k] = e
+	tx.setEpisode(k, e)
 	tx.settleEpisode(r, k, at)
 }
 
@@ -126,8 +125,7 @@ func (tx *txn) settleEpisode(r Rule, k string, at time.Time) {
 		return
 	}
 	e.Open, e.Told = true, r.Urgent
-	tx.ownEpisodes()
-	tx.episodes[k] = e
+	tx.setEpisode(k, e)
 	tx.putEpisodes()
 	tx.logEpisode(e, "an event has begun")
 	if r.Urgent {
@@ -181,8 +179,7 @@ func (tx *txn) openStale(r Rule, k string) {
 	if _, known := tx.episodes[k]; known || now.Sub(last) < r.Stale {
 		return
 	}
-	tx.ownEpisodes()
-	tx.episodes[k] = Episode{Rule: r.Name, Source: string(r.Point), Since: last.Round(0), Value: "no reading", strikes: strikesNeeded}
+	tx.setEpisode(k, Episode{Rule: r.Name, Source: string(r.Point), Since: last.Round(0), Value: "no reading", strikes: strikesNeeded})
 }
 
 // valueText is a reading's value as people read it; where it has none, why.

@@ -40,8 +40,14 @@ type clockJudgement struct {
 	against   time.Duration // what the service says
 }
 
+// judgeClock judges once. A recording's clock is what it is, also for what a person does while it plays, unless it was not set.
 func (tx *txn) judgeClock() *clockJudgement {
-	if tx.clockOnce == nil {
+	switch {
+	case tx.replayBoot != 0 && clock.WasSet(tx.now):
+		return &clockJudgement{grade: clock.Trusted}
+	case tx.replayBoot != 0:
+		return &clockJudgement{grade: clock.Unset, doubted: true}
+	case tx.clockOnce == nil:
 		tx.clockOnce = &clockJudgement{tx.l.clock.Grade(tx.now), tx.l.clock.Doubted(tx.now), tx.l.clock.Deviation(tx.now), tx.l.clock.Contradiction(tx.now)}
 	}
 	return tx.clockOnce

@@ -156,10 +156,7 @@ func (tx *txn) prepare(device string) error {
 		tx.replayPositions = all
 	}
 	if mark := tx.tanks.Mark(); mark != tx.storedMark || tx.boot != 0 && tx.dirty() {
-		b, err := tx.tanks.MarshalBinary()
-		if err == nil {
-			b, err = pack(b)
-		}
+		b, err := packedState(tx.tanks)
 		if err != nil {
 			return fmt.Errorf("write down the tanks' state: %w", err)
 		}

@@ -60,10 +60,8 @@ func (tx *txn) queueDiagnosis(e tank.Event) { tx.queueEvent(tx.withTank(e)) }
 // withTank is an event that names its tank.
 func (tx *txn) withTank(e tank.Event) Event {
 	out := Event{Rule: e.Rule, Note: e.Note, Start: e.Start, End: e.End}
-	for _, t := range tx.l.site.Tanks {
-		if t.ID == e.Tank {
-			out.Object, out.ObjectType = t.Object, t.ObjectType
-		}
+	if t := tx.l.site.tank(e.Tank); t != nil {
+		out.Object, out.ObjectType = t.Object, t.ObjectType
 	}
 	if e.Tank != "" && !strings.Contains(e.Note, e.Tank) {
 		out.Note = e.Tank + ": " + e.Note
@@ -83,22 +81,19 @@ func (tx *txn) applyNotice(n collectors.Notice) {
 				note += comesAndGoes
 			}
 			e.Inherited, e.Over, e.Note = false, time.Time{}, note
-			tx.ownEpisodes()
-			tx.episodes[k] = e
+			tx.setEpisode(k, e)
 		}
 		return
 	case n.Until.IsZero():
 		e = Episode{Rule: n.Rule, Source: n.Source, Since: n.Since.Round(0), Note: note, Open: true}
-		tx.ownEpisodes()
-		tx.episodes[k] = e
+		tx.setEpisode(k, e)
 		tx.putEpisodes()
 		tx.logEpisode(e, "something is wrong")
 		tx.l.openings.count(k, tx.now)
 		return
 	case known && tx.l.openings.often(k):
 		e.Over = n.Until.Round(0)
-		tx.ownEpisodes()
-		tx.episodes[k] = e
+		tx.setEpisode(k, e)
 		return
 	case known:
 		tx.closeEpisode(k, e, n.Until.Round(0))
@@ -187,8 +182,7 @@ func (tx *txn) tellLongEpisodes() {
 			continue
 		}
 		e.Told = true
-		tx.ownEpisodes()
-		tx.episodes[k] = e
+		tx.setEpisode(k, e)
 		tx.putEpisodes()
 		tx.queueEvent(Event{Rule: e.Rule, Note: e.Note + " (still so)", Start: e.Since, End: tx.now.Round(0)})
 	}

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,15 +89,9 @@ func (h *handing) load() error {
 	}
 	for _, part := range []struct {
 		name string
-		into interface{ UnmarshalBinary([]byte) error }
+		into encoding.BinaryUnmarshaler
 	}{{tanksKey, &h.tanks}, {openDaysKey, &h.book}} {
-		b, err := h.box.Get(part.name)
-		if err == nil && b != nil {
-			if b, err = unpack(b); err == nil {
-				err = part.into.UnmarshalBinary(b)
-			}
-		}
-		if err != nil {
+		if _, err := loadPacked(h.box, part.name, part.into); err != nil {
 			return fmt.Errorf("read what the store has under %s: %w", part.name, err)
 		}
 	}
@@ -127,11 +122,8 @@ func (h *handing) store(shard string) error {
 	if h.setups == nil {
 		delete(values, setupsKey) // none were ever known
 	}
-	for name, v := range map[string]interface{ MarshalBinary() ([]byte, error) }{tanksKey: h.tanks, openDaysKey: h.book} {
-		b, err := v.MarshalBinary()
-		if err == nil {
-			b, err = pack(b)
-		}
+	for name, v := range map[string]encoding.BinaryMarshaler{tanksKey: h.tanks, openDaysKey: h.book} {
+		b, err := packedState(v)
 		if err != nil {
 			return fmt.Errorf("write down %s: %w", name, err)
 		}

@@ -206,8 +206,7 @@ func (l *Ledger) TakeOver(from *Ledger, goesOn func(device string) bool) error {
 			tx.closeEpisode(k, e, tx.now.Round(0))
 			continue
 		}
-		tx.ownEpisodes()
-		tx.episodes[k] = e
+		tx.setEpisode(k, e)
 	}
 	return l.commit(tx, "")
 }

@@ -127,22 +127,20 @@ func (l *Ledger) showLoading(s *state) {
 // load reads the stored state. A piece that cannot be read is set aside and said: the rest must not suffer.
 func (l *Ledger) load() (state, error) {
 	s := state{episodes: map[string]Episode{}, lastValues: make([]lastValue, len(l.site.Values))}
-	b, err := l.box.Get(tanksKey)
-	if err != nil {
+	unread, err := loadPacked(l.box, tanksKey, &s.tanks)
+	if unread {
+		l.log.Error().Err(err).Msg("the stored state of the tanks cannot be read; starting from the next readings")
+		s.tanks = tank.State{}
+	} else if err != nil {
 		return s, fmt.Errorf("read the tanks' state: %w", err)
 	}
-	if b != nil {
-		if b, err = unpack(b); err == nil {
-			err = s.tanks.UnmarshalBinary(b)
-		}
-		if err != nil {
-			l.log.Error().Err(err).Msg("the stored state of the tanks cannot be read; starting from the next readings")
-			s.tanks = tank.State{}
-		}
-	}
 	s.storedMark = s.tanks.Mark()
-	if s.tankBook, err = l.loadBook(); err != nil {
-		return s, err
+	unread, err = loadPacked(l.box, openDaysKey, &s.tankBook)
+	if unread { // the day is then incomplete, and says so
+		l.log.Error().Err(err).Msg("the open days of the tank book cannot be read; they begin anew")
+		s.tankBook = tankbook.Book{}
+	} else if err != nil {
+		return s, fmt.Errorf("read the tank book: %w", err)
 	}
 	if err := l.loadSetups(&s); err != nil {
 		return s, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/flate"
+	"encoding"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -51,6 +52,27 @@ func unpack(stored []byte) ([]byte, error) {
 		return nil, fmt.Errorf("unpack state: %w", err)
 	}
 	return state, nil
+}
+
+// packedState is the state of something as it is stored.
+func packedState(of encoding.BinaryMarshaler) ([]byte, error) {
+	b, err := of.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	return pack(b)
+}
+
+// loadPacked takes up what is stored under a name; absent leaves into alone. unread says that what is there cannot be read.
+func loadPacked(box *outbox.Box, name string, into encoding.BinaryUnmarshaler) (unread bool, err error) {
+	b, err := box.Get(name)
+	if err != nil || b == nil {
+		return false, err
+	}
+	if b, err = unpack(b); err == nil {
+		err = into.UnmarshalBinary(b)
+	}
+	return err != nil, err
 }
 
 // smallState is what is kept beside the streams, by name.

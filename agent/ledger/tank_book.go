@@ -80,34 +80,12 @@ func (tx *txn) closeDay(day tankbook.Day) {
 
 // putBook stores the open days, in the transaction that stores the detector's state: both go back to the same instant.
 func (tx *txn) putBook() {
-	b, err := tx.tankBook.MarshalBinary()
-	if err == nil {
-		b, err = pack(b)
-	}
+	b, err := packedState(tx.tankBook)
 	if err != nil {
 		tx.errs = append(tx.errs, fmt.Errorf("write down the tank book: %w", err))
 		return
 	}
 	tx.putState(openDaysKey, b)
-}
-
-// loadBook reads the open days. What cannot be read is begun anew: the day is then incomplete, and says so.
-func (l *Ledger) loadBook() (b tankbook.Book, err error) {
-	raw, err := l.box.Get(openDaysKey)
-	if err != nil {
-		return b, fmt.Errorf("read the tank book: %w", err)
-	}
-	if raw == nil {
-		return b, nil
-	}
-	if raw, err = unpack(raw); err == nil {
-		err = b.UnmarshalBinary(raw)
-	}
-	if err != nil {
-		l.log.Error().Err(err).Msg("the open days of the tank book cannot be read; they begin anew")
-		return tankbook.Book{}, nil
-	}
-	return b, nil
 }
 
 // BookPeriod names production days of the tank book, as dates of the site's zone; empty: all.
@@ -246,7 +224,7 @@ func (r *BookRow) PartBbl(kind string) (bbl float64) {
 // no ticket is booked is none of the day's runs, and a ticket that a person wrote is one. A run is what lies between its gauges and what
 // flowed in meanwhile, whoever wrote its ticket. What lies between level and tickets is named, so that the balance closes as before.
 func (l *Ledger) bookTickets(r *BookRow, all []TicketRecord, days map[string]tankbook.Day) {
-	fell, runs, instead := 0.0, 0.0, map[string]string{} // instead: the tickets that are booked in the place of a load's own
+	runs, instead := 0.0, map[string]string{} // instead: the tickets that are booked in the place of a load's own
 	other := func(bbl float64, what string) {
 		if bbl = hundredths(bbl); bbl != 0 {
 			r.Other += bbl
@@ -255,7 +233,7 @@ func (l *Ledger) bookTickets(r *BookRow, all []TicketRecord, days map[string]tan
 	}
 	for _, run := range r.RunList {
 		t := l.bookTicketOf(run, r.Tank, all)
-		fell, runs, r.Tickets = fell+t.Bbl, runs+t.RunsBbl, append(r.Tickets, t)
+		runs, r.Tickets = runs+t.RunsBbl, append(r.Tickets, t)
 	}
 	for i := range all {
 		b := &all[i]
@@ -280,7 +258,6 @@ func (l *Ledger) bookTickets(r *BookRow, all []TicketRecord, days map[string]tan
 			other(-t.RunsBbl, "no load that gauger saw has "+t.Number+", written by hand and a run")
 			continue
 		}
-		fell += t.fell
 		other(t.fell-t.RunsBbl, "the level fell by that much more in the load of "+load.Number+" than "+t.Number+" has, which is booked in its place")
 	}
 	for i := range r.Tickets {
@@ -323,20 +300,16 @@ func (t BookTicket) inPlaceOf(load *BookTicket, share [2]float64) BookTicket {
 // moveRun counts a load that is booked on another production day than that of its levels as a run across the gauge-offs between: in the
 // stocks there it has not left yet, or has left already.
 func (l *Ledger) moveRun(r *BookRow, t *BookTicket, b *TicketRecord, load *BookTicket) {
-	between := func(date string) float64 { // what the stock at the gauge-off that ends a date has more
+	more := func(loaded, booked bool) float64 { // what the stock at a gauge-off has more: whether the load, and its ticket, are of days before it
 		switch {
-		case load.day <= date && date < b.Day:
+		case loaded == booked:
+			return 0
+		case loaded:
 			return t.fell
-		case b.Day <= date && date < load.day:
-			return -t.fell
 		}
-		return 0
+		return -t.fell
 	}
-	day, err := time.Parse(time.DateOnly, r.Date)
-	if err != nil {
-		return
-	}
-	opens, closes := between(day.AddDate(0, 0, -1).Format(time.DateOnly)), between(r.Date)
+	opens, closes := more(load.day < r.Date, b.Day < r.Date), more(load.day <= r.Date, b.Day <= r.Date)
 	if opens == 0 && closes == 0 {
 		return
 	}

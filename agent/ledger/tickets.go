@@ -55,16 +55,15 @@ func (tx *txn) queueTicket(h HeldTicket) error {
 	if t == nil {
 		return errUnconfigured(h.Load.Tank)
 	}
-	load := h.Load
-	ticket := tx.l.site.runTicket(h, *t, tx.grade())
+	b, ticket := h.record(tx.now.Round(0)), tx.l.site.runTicket(h, *t, tx.grade())
+	load := b.Load
 	body, err := tx.l.site.Wire.EncodeRunTicket(ticket)
 	if err != nil {
 		return err
 	}
 	tx.queue(Tickets, "", body)
-	tx.recordTicket(TicketRecord{Number: h.Number, Tank: load.Tank, Queued: tx.now.Round(0), Ticket: body, Load: &load, Person: h.Person,
-		Start: load.Start, End: load.End, Edits: h.Edits, Stop: h.Stop, Matches: h.Matches,
-		Volumes: tx.l.site.volumes(t, &load, &ticket)})
+	b.Ticket, b.Person, b.Volumes = body, h.Person, tx.l.site.volumes(t, load, &ticket)
+	tx.recordTicket(b)
 	if len(load.Review) > 0 && h.Told.IsZero() {
 		tx.queueDiagnosis(tank.Event{Rule: eventrules.LoadNeedsReview, Tank: load.Tank, Start: load.Start, End: load.End,
 			Note: fmt.Sprintf("%s: ticket %s of %.1f bbl needs review: %s", load.Tank, h.Number, load.GaugeBbl, strings.Join(load.Review, ", "))})
@@ -372,9 +371,9 @@ func (l *Ledger) listTickets() ([]TicketRecord, error) {
 		all = append(all, b)
 	}
 	for _, h := range l.state.held.all {
-		load := h.Load
-		all = append(all, TicketRecord{Number: h.Number, Handle: h.Handle, Tank: load.Tank, Load: &load, Start: load.Start, End: load.End,
-			Queued: h.Due, Person: "held", Rejected: h.Barred, Stop: h.Stop, Edits: h.Edits, Matches: h.Matches})
+		b := h.record(h.Due)
+		b.Handle, b.Person, b.Rejected = h.Handle, "held", h.Barred
+		all = append(all, b)
 	}
 	for i := range all {
 		l.site.complete(&all[i])

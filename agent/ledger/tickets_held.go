@@ -103,6 +103,12 @@ type HeldTicket struct {
 	Matches []TruckTicket `json:",omitempty"` // what the truck's own tickets say
 }
 
+// record is what is kept of it under its number, by what is known while it is held.
+func (h *HeldTicket) record(queued time.Time) TicketRecord {
+	load := h.Load
+	return TicketRecord{Number: h.Number, Tank: load.Tank, Load: &load, Start: load.Start, End: load.End, Queued: queued, Edits: h.Edits, Stop: h.Stop, Matches: h.Matches}
+}
+
 // name for people: the number, or the handle until there is one.
 func (h HeldTicket) name() string { return cmp.Or(h.Number, h.Handle) }
 

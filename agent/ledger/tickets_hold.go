@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/clock"
+	"gauger/agent/cloud"
 	"gauger/agent/eventrules"
 	"gauger/agent/tank"
 	"gauger/outbox"
@@ -59,8 +61,9 @@ func (l *Ledger) Reject(number, person, why string) error {
 			h.Number = firstFree(h.Handle, numberMax, tx.numberTaken)
 		}
 		tx.held.replace(slices.Delete(tx.held.all, i, i+1))
-		tx.recordTicket(TicketRecord{Number: h.Number, Tank: h.Load.Tank, Load: &h.Load, Rejected: person + ": " + why, Queued: tx.now.Round(0),
-			Start: h.Load.Start, End: h.Load.End, Edits: h.Edits, Stop: h.Stop, Matches: h.Matches})
+		b := h.record(tx.now.Round(0))
+		b.Rejected = person + ": " + why
+		tx.recordTicket(b)
 		tx.queueTankEvent(tank.Event{Rule: eventrules.TicketRejected, Tank: h.Load.Tank, Start: h.Load.Start, End: h.Load.End,
 			Note: fmt.Sprintf("%s: ticket %s of %.1f bbl was rejected by %s: %s", h.Load.Tank, h.Number, h.Load.GaugeBbl, person, why)})
 		return nil
@@ -113,12 +116,10 @@ func (l *Ledger) Edit(c EditArgs, person string) (made []Edit, err error) {
 	}
 	err = l.updateHeld(c.Number, func(tx *txn, i int) error {
 		h := &tx.held.all[i]
-		t := l.site.tank(h.Load.Tank)
-		if t == nil {
-			return errUnconfigured(h.Load.Tank)
+		ticket, comments, err := h.asItWouldLeave(&l.site, tx.grade())
+		if err != nil {
+			return err
 		}
-		ticket := l.site.runTicket(*h, *t, tx.grade())
-		comments, _ := h.ownComments(*t)
 		for _, f := range editFields {
 			value, given := set[f.name]
 			if old := f.of(&ticket, comments); given && value != old {
@@ -161,17 +162,25 @@ func (l *Ledger) heldFigures(number string) (map[string]string, error) {
 	if i < 0 {
 		return nil, l.whyNotHeld(number)
 	}
-	h := tx.held.all[i]
-	t := l.site.tank(h.Load.Tank)
-	if t == nil {
-		return nil, errUnconfigured(h.Load.Tank)
+	ticket, comments, err := tx.held.all[i].asItWouldLeave(&l.site, tx.grade())
+	if err != nil {
+		return nil, err
 	}
-	ticket, all := l.site.runTicket(h, *t, tx.grade()), map[string]string{}
-	comments, _ := h.ownComments(*t)
+	all := map[string]string{}
 	for _, f := range editFields {
 		all[f.name] = f.of(&ticket, comments)
 	}
 	return all, nil
+}
+
+// asItWouldLeave is a held ticket as it would leave now, and the words before its evidence.
+func (h *HeldTicket) asItWouldLeave(s *Site, grade clock.Grade) (r cloud.RunTicket, comments string, err error) {
+	t := s.tank(h.Load.Tank)
+	if t == nil {
+		return r, "", errUnconfigured(h.Load.Tank)
+	}
+	comments, _ = h.ownComments(*t)
+	return s.runTicket(*h, *t, grade), comments, nil
 }
 
 // RebuildTickets makes records again of tickets that are in the queue or have a receipt, and of which a damaged outbox has lost what was kept.

@@ -107,8 +107,9 @@ func (tx *txn) releaseDue() {
 		}
 		changed = true
 		if h.Barred != "" {
-			tx.recordTicket(TicketRecord{Number: h.Number, Tank: h.Load.Tank, Load: &h.Load, Rejected: h.Barred, Queued: tx.now.Round(0),
-				Start: h.Load.Start, End: h.Load.End})
+			b := h.record(tx.now.Round(0))
+			b.Rejected = h.Barred
+			tx.recordTicket(b)
 			continue
 		}
 		if err := tx.queueTicket(*h); err != nil {

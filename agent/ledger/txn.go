@@ -37,13 +37,8 @@ type txn struct {
 	bodies        []byte                    // of the values' records
 }
 
-// clockContradicted is by how much the service says that the clock is wrong; a recording's clock is what it is.
-func (tx *txn) clockContradicted() time.Duration {
-	if tx.replayBoot != 0 {
-		return 0
-	}
-	return tx.judgeClock().against
-}
+// clockContradicted is by how much the service says that the clock is wrong.
+func (tx *txn) clockContradicted() time.Duration { return tx.judgeClock().against }
 
 // stagedRecord is a record on its way to a stream, and the ticket record that wants to know its position.
 type stagedRecord struct {
@@ -327,9 +322,8 @@ func (tx *txn) capDeadlines() {
 	tx.capInhibitions(now)
 	for k, e := range tx.episodes {
 		if e.Since.After(now.Add(clock.Tolerance)) {
-			tx.ownEpisodes()
 			e.Since, e.Over = now, time.Time{}
-			tx.episodes[k] = e
+			tx.setEpisode(k, e)
 			tx.putEpisodes()
 		}
 	}
@@ -354,32 +348,19 @@ func (tx *txn) stampInput(x *tank.Input, r collectors.Reading) {
 	}
 }
 
-// grade is the clock's; a recording's clock is what it is, also for what a person does while it plays, unless it was
-// not set.
-func (tx *txn) grade() clock.Grade {
-	switch {
-	case tx.replayBoot != 0 && !clock.WasSet(tx.now):
-		return clock.Unset
-	case tx.replayBoot != 0:
-		return clock.Trusted
-	}
-	return tx.judgeClock().grade
-}
+// grade is the clock's.
+func (tx *txn) grade() clock.Grade { return tx.judgeClock().grade }
 
 // clockDoubted says that nothing may leave that carries the wall clock.
-func (tx *txn) clockDoubted() bool {
-	if tx.replayBoot != 0 {
-		return !clock.WasSet(tx.now)
-	}
-	return tx.judgeClock().doubted
-}
+func (tx *txn) clockDoubted() bool { return tx.judgeClock().doubted }
 
-// astray is the deviation of a clock in doubt; a recording's clock has none.
-func (tx *txn) astray() time.Duration {
-	if tx.replayBoot != 0 {
-		return 0
-	}
-	return tx.judgeClock().deviation
+// astray is the deviation of a clock in doubt.
+func (tx *txn) astray() time.Duration { return tx.judgeClock().deviation }
+
+// setEpisode keeps an episode as it stands now.
+func (tx *txn) setEpisode(k string, e Episode) {
+	tx.ownEpisodes()
+	tx.episodes[k] = e
 }
 
 // ownEpisodes makes the episodes this transaction's own before the first change.

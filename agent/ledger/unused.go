@@ -99,18 +99,17 @@ func (tx *txn) putUnused() {
 	for p := range tx.unusedChanged {
 		due = due || s.all[p].Count <= unusedExact
 	}
-	switch {
-	case due:
+	if due {
 		for p := range changed {
 			tx.putJSON(unusedKey+string(p), s.all[p])
 		}
 		s.unsaved = nil
-	case len(changed) > 0:
-		if len(s.unsaved) == 0 {
-			s.unsavedSince = tx.now
-		}
-		s.unsaved = changed
+		return
 	}
+	if len(s.unsaved) == 0 {
+		s.unsavedSince = tx.now
+	}
+	s.unsaved = changed
 }
 
 // queueUnusedEvent makes one event of what was not used since the last.
