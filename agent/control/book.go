@@ -302,6 +302,11 @@ func tankTotal(days []ledger.BookRow) ledger.BookRow {
 	if within != nil {
 		x := sumOfDays(days[from:to])
 		t.Production = new(*days[to-1].Closing - *days[from].Opening + x.Runs + x.Water + x.TransfersOut - x.TransfersIn + x.Other - *x.Residual)
+		for _, d := range days[:from] { // what came since before the period stands on the day on which that is known
+			if d.Production != nil {
+				*t.Production += *d.Production
+			}
+		}
 		t.Remarks = append(t.Remarks, "PRODUCED has what came on "+strings.Join(within, ", ")+" by the stocks before and after, which is not known by itself")
 	}
 	if len(without) == len(days) {

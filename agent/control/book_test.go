@@ -83,6 +83,11 @@ func TestTheBookOfAPeriodHasTotals(t *testing.T) {
 	if got := tankTotal(append(rows[:1:1], rows[2])); *got.Production != 60 || !strings.Contains(strings.Join(got.Remarks, ""), "is without 2026-10-03") {
 		t.Errorf("with a day missing: %+v", got)
 	}
+	began := bookDay("2026-09-30", "A", 0, 40, 0, 0)
+	began.Opening = nil
+	if got := tankTotal(append([]ledger.BookRow{began}, rows[:3]...)); *got.Production != 220 || got.Opening != nil {
+		t.Errorf("with a day that has what came since before the period: %+v", got)
+	}
 	if BookTotals(rows[2:]) != nil {
 		t.Error("one day of each tank has a total")
 	}

@@ -170,38 +170,63 @@ func (l *Ledger) bookDays(p BookPeriod) ([]BookRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	days := map[string]tankbook.Day{}
-	for i, t := range l.site.Tanks {
-		for _, d := range l.state.tankBook.Unclosed(l.state.setups.detector, l.rules, l.state.tanks, i, time.Now()) {
-			days[closedDaysKey+l.site.productionDay(d.From)+"/"+t.ID] = d
-		}
+	asked := func(date, id string) bool {
+		return date >= p.From && (p.To == "" || date <= p.To) && (p.Tank == "" || id == p.Tank)
 	}
-	asked := func(name string) (date string, ok bool) {
-		date, id, _ := strings.Cut(name[len(closedDaysKey):], "/")
-		return date, date >= p.From && (p.To == "" || date <= p.To) && (p.Tank == "" || id == p.Tank)
-	}
-	for _, name := range names {
-		if _, ok := asked(name); !ok && !slices.ContainsFunc(tickets, func(b TicketRecord) bool { return b.ReplacedBy != "" && name == closedDaysKey+b.Day+"/"+b.Tank }) {
-			continue // nor does a ticket of another day stand for a load of this one
-		}
-		var d tankbook.Day
-		if err := l.LoadState(name, &d); err != nil {
-			return nil, err
-		}
-		days[name] = d
+	days, err := l.daysBeside(names, func(date, id string) bool {
+		moved := func(b TicketRecord) bool { return b.ReplacedBy != "" && b.Day == date && b.Tank == id } // a ticket of another day stands for its load
+		return asked(date, id) || slices.ContainsFunc(tickets, moved)
+	})
+	if err != nil {
+		return nil, err
 	}
 	rows := []BookRow{}
 	for _, name := range slices.Sorted(maps.Keys(days)) {
-		date, ok := asked(name)
-		if !ok {
-			continue
-		}
+		date, _, _ := strings.Cut(name[len(closedDaysKey):], "/")
 		r := BookRow{Date: date, Day: days[name], Tickets: []BookTicket{}}
 		l.bookTickets(&r, tickets, days)
 		rows = append(rows, r)
 	}
 	tankbook.JoinDays(len(rows), func(i int) *tankbook.Day { return &rows[i].Day }, l.rules.Zone)
-	return rows, nil
+	return slices.DeleteFunc(rows, func(r BookRow) bool { return !asked(r.Date, r.Tank) }), nil
+}
+
+// daysBeside are by name the days that are wanted, those that are not closed, and those before and after them as far as no stock parts them:
+// what came on such days is known for all of them together.
+func (l *Ledger) daysBeside(names []string, wanted func(date, id string) bool) (map[string]tankbook.Day, error) {
+	days := map[string]tankbook.Day{}
+	for i, t := range l.site.Tanks {
+		for _, d := range l.state.tankBook.Unclosed(l.state.setups.detector, l.rules, l.state.tanks, i, time.Now()) {
+			name := closedDaysKey + l.site.productionDay(d.From) + "/" + t.ID
+			days[name], names = d, append(names, name)
+		}
+	}
+	slices.Sort(names)
+	back := slices.Clone(names)
+	slices.Reverse(back)
+	for _, way := range []struct {
+		names []string
+		next  func(tankbook.Day) *float64 // the stock on the side to which it goes
+	}{
+		{back, func(d tankbook.Day) *float64 { return d.Opening }}, {names, func(d tankbook.Day) *float64 { return d.Closing }},
+	} {
+		goesOn := map[string]bool{} // by tank: no stock parts this day from the one before it on the way
+		for _, name := range way.names {
+			date, id, _ := strings.Cut(name[len(closedDaysKey):], "/")
+			d, known := days[name]
+			if !known {
+				if !wanted(date, id) && !goesOn[id] {
+					continue
+				}
+				if err := l.LoadState(name, &d); err != nil {
+					return nil, err
+				}
+				days[name] = d
+			}
+			goesOn[id] = way.next(d) == nil
+		}
+	}
+	return days, nil
 }
 
 // BookPart is an amount in a day's other barrels that has a name.
