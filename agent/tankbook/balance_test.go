@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"gauger/agent/tank"
 	"gauger/agent/tank/tanktest"
@@ -52,6 +53,41 @@ func TestOilThatCameBackIsNoProduction(t *testing.T) {
 		}
 		if near := 2.5 + c.inflow/20; math.Abs(got-due) > near || math.Abs(runs-c.runs) > near || math.Abs(other-c.other) > near || !remarked(days, c.says) {
 			t.Errorf("%+v: produced %.1f of %.1f, runs %.1f, other %.1f", c, got, due, runs, other)
+		}
+	}
+}
+
+// TestOilThatCameBackUnseenIsBookedOnce: where nothing was read while a load came back, the change over that gap and the return are the same
+// oil.
+func TestOilThatCameBackUnseenIsBookedOnce(t *testing.T) {
+	for _, c := range []struct{ silent, rate float64 }{{700, 15}, {900, 10}, {900, 5}, {1100, 2000}} { // s, bbl/min
+		out := tanktest.Move{From: 34 * tanktest.Hour, Bbl: 150, Rate: 5}
+		back := tanktest.Move{From: out.End() + 3600, Bbl: -150, Rate: c.rate}
+		well := tanktest.Well{Level0: 150, Moves: []tanktest.Move{out, back}}
+		site := plain(t, tank.Tank{})
+		rules := Rules{Zone: time.UTC, GaugeOff: 7 * time.Hour, LossLimit: 0.8}
+		var st tank.State
+		var b Book
+		var days []Day
+		for s := 0.0; s < 3.2*day; s += 60 {
+			if s > back.From && s < back.From+c.silent {
+				continue
+			}
+			at := tanktest.Start.Add(time.Duration(s) * time.Second)
+			in := tank.Input{Kind: tank.Level, Value: tanktest.Radar(0, s, well.Level(s)), Good: true, At: at, Mono: at.Sub(tanktest.Start)}
+			var o []tank.Outcome
+			var said []Outcome
+			st, o = site.Next(st, in)
+			b, said = b.Next(site, rules, st, in, o)
+			for _, x := range said {
+				if days = append(days, *x.Day); x.Loss != nil {
+					t.Errorf("%+v: a loss was told of: %s", c, x.Loss.Note)
+				}
+			}
+		}
+		got, other := made(days[1:])
+		if math.Abs(got) > 1 || math.Abs(other+150) > 1 || !remarked(days, "came back") || math.Abs(*days[2].Residual) > 1 {
+			t.Errorf("%+v: produced %.1f, other %.1f, of which named %v", c, got, other, days[2].OtherParts)
 		}
 	}
 }

@@ -273,11 +273,19 @@ func (p *tankPage) dayOf(at float64) *openDay {
 	return &p.today
 }
 
-// explained takes the movements of a time off both days, also one that is not over yet.
-func (p *tankPage) explained(from, to float64) {
-	p.lastExplained = movement{from: from - gaugeOffNear, to: to + 3*gaugeOffNear}
+// explained takes off both days what a movement explains: the movements of its time, also one that is not over yet, and what was named over
+// a gap in which it lies, as far as gap says so.
+func (p *tankPage) explained(by movement, gap func(namedPart) bool) {
+	p.lastExplained = movement{from: by.from - gaugeOffNear, to: by.to + 3*gaugeOffNear}
 	for _, s := range p.days() {
 		s.unexplained = slices.DeleteFunc(slices.Clone(s.unexplained), p.lastExplained.overlaps)
+		s.parts = slices.DeleteFunc(slices.Clone(s.parts), func(x namedPart) bool {
+			drop := x.kind == kindUnseen && x.times == 1 && crosses(by, x.movement) && gap(x)
+			if drop {
+				s.other -= x.bbl
+			}
+			return drop
+		})
 	}
 }
 

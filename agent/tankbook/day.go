@@ -134,8 +134,7 @@ func (w *bookkeeper) addRun(l *tank.Load) {
 	s := p.dayOf(end)
 	s.runs = newest(s.runs, r, runsMost)
 	s.variance += stats.Square(l.ErrorBbl / 2)
-	p.explained(start, end)
-	p.dropUnseen(movement{from: start, to: end}, anyChange)
+	p.explained(movement{from: start, to: end}, anyChange)
 	if gaugeOff := p.yesterday.to; p.hasYesterday && p.yesterday.hasClosing && start < gaugeOff && end > gaugeOff {
 		opening, _ := t.Table.Extrapolated(l.Open)
 		left := opening + r.Inflow*(gaugeOff-start)/(end-start) - p.yesterday.closing.stock
@@ -195,11 +194,11 @@ func (w *bookkeeper) addEvent(e *tank.Event) {
 	if text != "" {
 		s.remark(text)
 	}
-	if flow {
-		p.explained(start, end)
-	}
-	if flow && !e.Slow { // what seeps away takes days, and explains nothing of an hour
-		p.dropUnseen(m, anyChange)
+	switch {
+	case flow && e.Slow:
+		p.explained(m, noChange)
+	case flow:
+		p.explained(m, anyChange)
 	}
 }
 

@@ -77,8 +77,7 @@ func (w *bookkeeper) addReceived(j int, m movement) {
 	for _, x := range p.byDay(m, moveShare) {
 		x.day.transferredIn = newest(x.day.transferredIn, x.movement, movesMost)
 	}
-	p.explained(m.from, m.to)
-	p.dropUnseen(m, func(x namedPart) bool { return x.bbl < 0 && m.bbl >= unseenShare*-x.bbl })
+	p.explained(m, func(x namedPart) bool { return x.bbl < 0 && m.bbl >= unseenShare*-x.bbl })
 }
 
 // addDraw books what left in a draw that is no run and that nothing else is told of: a small one, or what the meter took that sells a
@@ -95,8 +94,7 @@ func (w *bookkeeper) addDraw(v *tank.Verdict) {
 	m := movement{tank.UnixSeconds(v.Start), tank.UnixSeconds(v.End), v.Bbl}
 	if v.Returned { // out and back: neither left nor produced
 		p.dayOf(m.to).remark(fmt.Sprintf("oil was rolled: %.1f bbl went out of it from %s, and came back", v.Bbl, w.clockSpan(m.from, m.to)))
-		p.explained(m.from, m.to)
-		p.dropUnseen(m, anyChange)
+		p.explained(m, anyChange)
 		return
 	}
 	open, _ := t.Table.Extrapolated(v.Open)
@@ -117,8 +115,7 @@ func (w *bookkeeper) addDraw(v *tank.Verdict) {
 		}
 		p.dayOf(m.to).variance += stats.Square(shareDoubt * inflow)
 	}
-	p.explained(m.from, m.to)
-	p.dropUnseen(m, anyChange)
+	p.explained(m, anyChange)
 }
 
 // addReturn books oil that a load gave back: it was in the tank before, and the well made none of it. What came in meanwhile from other
@@ -137,7 +134,7 @@ func (w *bookkeeper) addReturn(c *tank.Correction) {
 		x.day.other -= x.bbl
 		x.day.remark(text)
 	}
-	p.explained(m.from, m.to)
+	p.explained(m, anyChange)
 }
 
 // othersGot says that other tanks rose by what left tank i, in the same time, and by more than any well makes of itself.

@@ -3,7 +3,6 @@ package tankbook
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gauger/agent/tank/stats"
 )
@@ -84,21 +83,9 @@ func crosses(a, b movement) bool {
 	return math.Min(a.to, b.to)-math.Max(a.from, b.from) > math.Min(unseenCross, (a.to-a.from)/2)
 }
 
-// anyChange over a gap is explained.
+// anyChange over a gap is explained by what the detector has decided, and noChange by what takes days: that explains nothing of an hour.
 func anyChange(namedPart) bool { return true }
-
-// dropUnseen takes back what was named over a gap in which a movement lies that explains it, as explains says.
-func (p *tankPage) dropUnseen(by movement, explains func(namedPart) bool) {
-	for _, s := range p.days() {
-		s.parts = slices.DeleteFunc(slices.Clone(s.parts), func(x namedPart) bool {
-			drop := x.kind == kindUnseen && x.times == 1 && crosses(by, x.movement) && explains(x)
-			if drop {
-				s.other -= x.bbl
-			}
-			return drop
-		})
-	}
-}
+func noChange(namedPart) bool  { return false }
 
 // unseenUntil says that what the level did at a time is named as the change over a gap that ended then.
 func (s *openDay) unseenUntil(at float64) bool {
