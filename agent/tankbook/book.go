@@ -241,7 +241,7 @@ func (p *tankPage) meterAt(t float64) float64 {
 // countAt is what the meter had counted at the newest level, unix s. A level is believed when the next one comes: over a gap the meter's
 // newest count is of the other end.
 func (p *tankPage) countAt(wall float64) float64 {
-	before := p.last.t + p.clockOffset
+	before := p.newestAt()
 	if p.last.t == 0 || wall <= before || p.meter.at-wall <= math.Max(unseenAfter/2, gapTimes*(wall-before)) {
 		return p.meter.sum // at every level as much too late, which no difference shows
 	}
@@ -264,6 +264,9 @@ type leftOver struct {
 
 // days are those that are not closed.
 func (p *tankPage) days() [2]*openDay { return [2]*openDay{&p.yesterday, &p.today} }
+
+// newestAt is when the newest level was, unix s.
+func (p *tankPage) newestAt() float64 { return p.last.t + p.clockOffset }
 
 // dayOf is the open day that holds an instant.
 func (p *tankPage) dayOf(at float64) *openDay {

@@ -171,6 +171,7 @@ func (w *bookkeeper) addEvent(e *tank.Event) {
 		w.addTransfer(i, p, m, e.To)
 	case eventrules.Recirculation:
 		text = "oil was rolled: " + e.Note
+		m.to = p.newestAt() // by when it came back
 	case eventrules.UnexplainedLoss:
 		s.lossReported = true
 		if !e.Slow { // the rests show a slow one
@@ -234,7 +235,7 @@ func (b Book) Unclosed(s tank.Site, rules Rules, st tank.State, i int, now time.
 	for range 2 {
 		if y := &p.yesterday; p.hasYesterday && w.settled(i, tank.UnixSeconds(now)-y.to-gaugeOffNear) { // the book itself comes first
 			y.runs = append([]Run(nil), y.runs...)
-			y.remark("the newest reading is of " + w.clockTime(p.last.t+p.clockOffset) + ": the day is not closed before others come")
+			y.remark("the newest reading is of " + w.clockTime(p.newestAt()) + ": the day is not closed before others come")
 			d := w.closedDay(i, p)
 			d.tidy()
 			days = append(days, d)
@@ -358,7 +359,7 @@ func (w *bookkeeper) addLevel(i int, c tank.CleanLevel) {
 		w.endDay(i, p, e)
 	}
 	if p.last.t > 0 && e.t-p.last.t > silentWorth {
-		p.today.remark("no readings " + w.clockSpan(p.last.t+p.clockOffset, wall))
+		p.today.remark("no readings " + w.clockSpan(p.newestAt(), wall))
 	}
 	w.addUnseen(i, p, e, c.Sigma, metered)
 	if m := p.add(&p.today.rest, e, c.Sigma*t.Table.PerInch(c.In), metered); m != nil {

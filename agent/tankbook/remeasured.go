@@ -49,7 +49,7 @@ func (b Book) changed(i int, change func(*tankPage)) Book {
 	p := *b.pages[i]
 	if p.begun {
 		p.cutRest()
-		p.today.steppedAt, p.today.stepBooked = p.last.t+p.clockOffset, true
+		p.today.steppedAt, p.today.stepBooked = p.newestAt(), true
 		p.today.remark("how the tank is measured was changed: the figures of this day are doubtful")
 	}
 	change(&p)
@@ -61,7 +61,7 @@ func (b Book) changed(i int, change func(*tankPage)) Book {
 // cutRest ends the rest, or the movement that is under way, with the newest level: nothing is compared across it.
 func (p *tankPage) cutRest() {
 	if p.moving {
-		m := movement{p.before.t + p.clockOffset, p.last.t + p.clockOffset, p.last.net - p.before.net}
+		m := movement{p.before.t + p.clockOffset, p.newestAt(), p.last.net - p.before.net}
 		if !m.overlaps(p.lastExplained) {
 			p.dayOf(m.to).addUnexplained(m)
 		}
@@ -73,7 +73,7 @@ func (p *tankPage) cutRest() {
 // remeasure names what the oil that is in the tank is more or less by the new measure. The levels about the gauge-off are taken along, so
 // that the stock there is by one measure.
 func (p *tankPage) remeasure(r Remeasured) {
-	was, at := p.last, p.last.t+p.clockOffset
+	was, at := p.last, p.newestAt()
 	p.last = r.of(was)
 	near := make([]stockAt, len(p.nearGaugeOff))
 	for k, e := range p.nearGaugeOff {

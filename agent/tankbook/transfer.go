@@ -94,7 +94,7 @@ func (w *bookkeeper) addDraw(v *tank.Verdict) {
 	m := movement{tank.UnixSeconds(v.Start), tank.UnixSeconds(v.End), v.Bbl}
 	if v.Returned { // out and back: neither left nor produced
 		p.dayOf(m.to).remark(fmt.Sprintf("oil was rolled: %.1f bbl went out of it from %s, and came back", v.Bbl, w.clockSpan(m.from, m.to)))
-		p.explained(m, anyChange)
+		p.explained(movement{m.from, p.newestAt(), 0}, anyChange)
 		return
 	}
 	open, _ := t.Table.Extrapolated(v.Open)
