@@ -179,7 +179,7 @@ func (p *tankPage) keepCount(metered bool) {
 }
 
 // addUnexplained keeps a movement until something explains it. What came in is production where no meter says otherwise: it is
-// not kept but where it came as no production does, since where there are too many the oldest are taken together.
+// not kept but where it came as no production does, since the list is short.
 func (s *openDay) addUnexplained(m movement) {
 	switch {
 	case s.steppedAt != 0 && !s.stepBooked && m.from <= s.steppedAt+closeAfter && m.to >= s.steppedAt-closeAfter:
@@ -188,12 +188,17 @@ func (s *openDay) addUnexplained(m movement) {
 	case m.bbl >= 0 && (m.bbl <= restBig || m.bbl < liftRate*(m.to-m.from)/60):
 		return
 	}
-	moves := append(slices.Clip(s.unexplained), m)
-	if len(moves) > movesMost {
-		a, b := moves[0], moves[1]
-		moves = append([]movement{{a.from, b.to, a.bbl + b.bbl}}, moves[2:]...)
+	s.unexplained = withMove(s.unexplained, m)
+}
+
+// withMove is a list of its own with one more movement; where there are too many the oldest are taken together.
+func withMove(list []movement, m movement) []movement {
+	list = append(slices.Clone(list), m)
+	if len(list) > movesMost {
+		a, b := list[0], list[1]
+		list = append([]movement{{a.from, b.to, a.bbl + b.bbl}}, list[2:]...)
 	}
-	s.unexplained = moves
+	return list
 }
 
 // newest is a list of its own with one more; of more than most the oldest go.

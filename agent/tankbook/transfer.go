@@ -75,7 +75,7 @@ func (w *bookkeeper) addTransfer(i int, p *tankPage, m movement, name string) {
 func (w *bookkeeper) addReceived(j int, m movement) {
 	p := w.writable(j)
 	for _, x := range p.byDay(m, moveShare) {
-		x.day.transferredIn = newest(x.day.transferredIn, x.movement, movesMost)
+		x.day.transferredIn = withMove(x.day.transferredIn, x.movement)
 	}
 	p.explained(m, func(x namedPart) bool { return x.bbl < 0 && m.bbl >= unseenShare*-x.bbl })
 }

@@ -68,6 +68,17 @@ func TestBookOfASlowTransfer(t *testing.T) {
 	}
 }
 
+// TestBookOfALongSlowTransfer: what seeps into a tank for a whole day is booked there to the last barrel, however many pieces it comes in.
+func TestBookOfALongSlowTransfer(t *testing.T) {
+	crawl := tanktest.Move{From: 32 * tanktest.Hour, Bbl: 252, Rate: 0.2}
+	days := books(t, 3.2, tanktest.Well{Level0: 220, Moves: []tanktest.Move{crawl}}, tanktest.Well{Level0: 20, Moves: []tanktest.Move{{From: crawl.From, Bbl: -252, Rate: 0.2}}})
+	for k, d := range days["TK-1"] {
+		if got := days["TK-2"][k]; math.Abs(got.TransfersIn-d.TransfersOut) > 0.1 || got.Production != nil && math.Abs(*got.Production) > 1 {
+			t.Errorf("%s: %.1f bbl were given and %.1f received, and %+v", d.From, d.TransfersOut, got.TransfersIn, got)
+		}
+	}
+}
+
 // TestBookOfFoamIsNoLoss: the level is lifted by 6 inches within minutes and comes down in five hours, also over the gauge-off.
 func TestBookOfFoamIsNoLoss(t *testing.T) {
 	for _, from := range []float64{30, 47} {
