@@ -141,7 +141,7 @@ type bookkeeper struct {
 
 func (w *bookkeeper) writable(i int) *tankPage {
 	if !w.copied {
-		pages := make([]*tankPage, w.site.Len())
+		pages := make([]*tankPage, max(w.site.Len(), len(w.b.pages)))
 		copy(pages, w.b.pages)
 		w.b.pages, w.copied = pages, true
 	}

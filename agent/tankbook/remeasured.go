@@ -3,7 +3,6 @@ package tankbook
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"gauger/agent/tank"
@@ -46,16 +45,15 @@ func (b Book) changed(i int, change func(*tankPage)) Book {
 	if i >= len(b.pages) || b.pages[i] == nil {
 		return b
 	}
-	p := *b.pages[i]
+	w := &bookkeeper{b: b}
+	p := w.writable(i)
 	if p.begun {
 		p.cutRest()
 		p.today.steppedAt, p.today.stepBooked = p.newestAt(), true
 		p.today.remark("how the tank is measured was changed: the figures of this day are doubtful")
 	}
-	change(&p)
-	pages := slices.Clone(b.pages)
-	pages[i] = &p
-	return Book{pages}
+	change(p)
+	return w.b
 }
 
 // cutRest ends the rest, or the movement that is under way, with the newest level: nothing is compared across it.
