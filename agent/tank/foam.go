@@ -13,13 +13,13 @@ const (
 	foamTold   = 2      // rises, and points behind each, that tell
 	foamShare  = 0.7    // of what makes a ticket wrong, that the foam makes at least
 	foamSeen   = 0.3    // in that the level falls at least
-	foamNoise  = 4.0    // times the noise, the same
+	foamNoise  = 2.0    // times the noise of a reading, the same, of middles of many
 	foamQuick  = 30.0   // s in which foam collapses by e
 	foamSlow   = 1500.0 // the same
 	foamGrows  = 90.0   // s in which it comes up by e
 	foamTimes  = 1.5    // from one time that is tried to the next
 	foamOnsets = 32     // instants from which it may have collapsed that are tried
-	foamSure   = 6.0    // standard errors of its height
+	foamSure   = 4.0    // standard errors of its height
 	foamBeyond = 2.0    // times what the level was seen to fall, that it may have been high
 	foamStands = 900.0  // s that foam stands at most before it goes as fast as half a pump draws
 	foamGone   = 2.0    // times in which it collapses by e, that are seen of it
@@ -65,6 +65,7 @@ func (f foam) left(after float64) float64 {
 type foamFit struct {
 	foam
 	shapeFit
+	usual float64 // in/s that the well makes meanwhile
 }
 
 // behindFoam is the closing of a load behind which foam collapsed, and the foam in inches; 0 where none did. Only what looks at the oil from
@@ -77,10 +78,6 @@ func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 		return gauge{}, 0
 	}
 	from, to := d.end+settleShort, d.watched(t, now)
-	seen := ts.levels.sink(from, to, math.Inf(-1))
-	if seen < math.Max(foamSeen, foamNoise*ts.noise.perSample()) {
-		return gauge{}, 0
-	}
 	r := ts.resting(t, d)
 	r.at, r.samples, r.slosh = d.end, between(ts.levels.recent, from, to), d.slosh
 	b := r.thinned(r.withoutSpikes())
@@ -88,11 +85,19 @@ func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 		return gauge{}, 0
 	}
 	r.sigma = math.Max(math.Max(r.sigma, neighbourScatter(b)), r.step/math.Sqrt(12))
-	made := math.Hypot(d.inflow.err, math.Sqrt(d.inflow.variance/(to-from)))
-	best := r.bestFoam(b, d.usualInflow, made)
-	if off := r.bestFoam(b, 0, made); off.missed < best.missed { // the well is turned away from a tank that is hauled
-		best, d.usualInflow = off, 0
+	lifted, apart := r.withoutLifts(b, ts.levels.mostRisen(math.Max(ts.decidedTo, d.start-fineFor), d.start, ranLong), d.usualInflow*(to-from))
+	seen := math.Max(ts.levels.sink(from, to, math.Inf(-1)), (&levels{recent: apart}).sink(from, to, math.Inf(-1)))
+	if seen < math.Max(foamSeen, foamNoise*ts.noise.perSample()) {
+		return gauge{}, 0
 	}
+	made := math.Hypot(d.inflow.err, math.Sqrt(d.inflow.variance/(to-from)))
+	best := r.eitherFoam(b, d.usualInflow, made)
+	if n := len(lifted.lifts); n > 0 { // between its dumps a separator gives nothing
+		if f := lifted.bestFoam(apart, 0, 0); f.missed+piecePrice*float64(n) < best.missed*float64(len(apart))/float64(len(b)) {
+			r, b, best = lifted, apart, f
+		}
+	}
+	d.usualInflow = best.usual
 	if best.even || best.inches < math.Max(least, foamSure*best.err) || best.inches > foamBeyond*(seen+foamGone*best.time*math.Max(best.slope, 0)) {
 		return gauge{}, 0
 	}
@@ -150,6 +155,16 @@ func (f foamFit) sank(b []sample, end, inflow float64) bool {
 	return stats.Median(values(stood))+made-stats.Median(values(left)) > f.inches/2
 }
 
+// eitherFoam is the better fit of a well that makes as much as usual and of one that is turned away from a tank that is hauled.
+func (r resting) eitherFoam(b []sample, usual, err float64) foamFit {
+	best := r.bestFoam(b, usual, err)
+	best.usual = usual
+	if off := r.bestFoam(b, 0, err); off.missed+restSigmas*restSigmas < best.missed {
+		return off
+	}
+	return best
+}
+
 // bestFoam is the fit of all ways in which foam may have collapsed, or oil drained evenly, that leaves least.
 func (r resting) bestFoam(b []sample, usual, err float64) foamFit {
 	none := foamFit{shapeFit: shapeFit{missed: math.Inf(1)}}
@@ -165,7 +180,7 @@ func (r resting) bestFoam(b []sample, usual, err float64) foamFit {
 				if way&2 > 0 {
 					best = &drains
 				}
-				if f := r.fitFoam(b, foam{math.Max(0, b[i].t-r.at), time, way&1 > 0, way&2 > 0}, usual, err); f.missed < best.missed {
+				if f := r.fitFoam(b, foam{math.Max(0, b[i].t-r.at), time, way&1 > 0, way&2 > 0}, usual, err); f.inches > 0 && f.missed < best.missed {
 					*best = f
 				}
 			}
@@ -198,7 +213,7 @@ func (r resting) closerFoam(b []sample, f foamFit, within, usual, err float64) f
 
 // fitFoam fits the level, the slope, which the well's usual one with its error bounds, and the foam's height by least squares.
 func (r resting) fitFoam(b []sample, f foam, usual, err float64) foamFit {
-	return foamFit{f, r.fitShape(b, f.left, usual, err)}
+	return foamFit{foam: f, shapeFit: r.fitShape(b, f.left, usual, err)}
 }
 
 // follower is a sensor, or a pressure in a long line, that shows the level late: what is left of a difference is e times less after

@@ -37,6 +37,32 @@ func TestFoamThatCollapsesBehindALoadIsTakenOffItsClosing(t *testing.T) {
 	}
 }
 
+// A separator dumps while foam goes: oil and foam are lifted alike, and what has gone is seen on either side of each dump. Where its well
+// is turned away, or no foam stood, nothing is taken off beside it.
+func TestFoamIsSeenToGoBetweenDumps(t *testing.T) {
+	for _, foam := range []float64{0, 1.6, 3} {
+		for _, first := range []float64{200, 500, 1000} { // s from the end to a dump
+			w := tanktest.Well{Level0: 205, Moves: []tanktest.Move{aLoad}}
+			for at := aLoad.End() + first - 9*1500; at < aLoad.End()+5000; at += 1500 {
+				w.Moves = append(w.Moves, tanktest.Move{From: at, Bbl: -2.2, Rate: 2.2})
+			}
+			r := newRig(t, w)
+			r.sensor = func(i int, s, v float64) (float64, bool) {
+				up := 1 - math.Exp(-math.Max(0, s-aLoad.End()+600)/90)
+				return v + foam*up*math.Exp(-math.Max(0, s-aLoad.End())/700) + 2*tanktest.Radar(i, s, 0), true
+			}
+			r.run(0, 6*tanktest.Hour)
+			if len(r.loads) != 1 {
+				t.Fatalf("%g in, a dump after %g s: %+v", foam, first, r.loads)
+			}
+			l := r.loads[0]
+			if off := l.Close - w.Level(aLoad.End()); math.Abs(off) > 0.7 {
+				t.Errorf("%g in, a dump after %g s: closing is off by %.2f in: %+v", foam, first, off, l)
+			}
+		}
+	}
+}
+
 // Foam that stood for a quarter of an hour and goes as fast as a pump draws is told from what the truck took last by how it falls only:
 // its ticket asks, and a truck's that took as much does not say so.
 func TestFoamThatGoesAsFastAsAPumpAsks(t *testing.T) {

@@ -2,19 +2,26 @@ package tank
 
 import (
 	"math"
+	"slices"
 
 	"gauger/agent/tank/stats"
 )
 
 const (
-	restFew        = 3    // samples of the first block
-	restSigmas     = 3.0  // standard errors by which a block may differ
-	restApart      = 45.0 // s between samples of which each stands for itself
-	freeboard      = 8.0  // in below the top of the shell to which a well fills a tank at most
-	edgeUnsure     = 35.0 // s about an edge in which a dump cannot be told from the truck
-	fallAboveNoise = 0.12 // in; a fall that is no noise
-	stoodSteps     = 1.5  // steps that the inflow would have made while the value stood still, above which it is none
-	sloshFade      = 80.0 // s in which slosh fades by e
+	restFew        = 3     // samples of the first block
+	restSigmas     = 3.0   // standard errors by which a block may differ
+	restApart      = 45.0  // s between samples of which each stands for itself
+	freeboard      = 8.0   // in below the top of the shell to which a well fills a tank at most
+	edgeUnsure     = 35.0  // s about an edge in which a dump cannot be told from the truck
+	fallAboveNoise = 0.12  // in; a fall that is no noise
+	stoodSteps     = 1.5   // steps that the inflow would have made while the value stood still, above which it is none
+	sloshFade      = 80.0  // s in which slosh fades by e
+	liftLong       = 120.0 // s that a separator's dump takes at most
+	liftSeen       = 180.0 // s of readings before and behind it
+	liftFew        = 4     // such readings each
+	liftNoise      = 3.0   // times the noise, that it lifts the level at least
+	liftShare      = 0.67  // of what the well makes in that time, that all such lifts are at least
+	liftDumps      = 1.5   // times the most that the level rose at rest before the load, at most
 )
 
 // orLine is the gauge, or where no sample was at rest, the level of a line.
@@ -36,9 +43,10 @@ type resting struct {
 	head        line    // how the level fell at first, before a draw
 	perBbl      float64 // in a barrel
 	inflow      production
-	dumped      float64 // in, the most by which the level rose within ranLong at rest before a draw
-	top         float64 // in, the highest that a well may fill the tank; 0: unknown
-	sensorError float64 // in, the standard error of its kind of sensor
+	dumped      float64   // in, the most by which the level rose within ranLong at rest before a draw
+	top         float64   // in, the highest that a well may fill the tank; 0: unknown
+	sensorError float64   // in, the standard error of its kind of sensor
+	lifts       []float64 // times at which the level was lifted at once, by what a separator dumped
 	resolution
 }
 
@@ -181,23 +189,76 @@ func (r resting) near(slope float64) gauge {
 	return g
 }
 
+// withoutLifts leaves out the readings during which the level rose at once by as much as a separator dumped before the load, lowers those
+// behind by it, and keeps when: foam and oil are lifted alike, and how the foam goes is seen on either side. Where the lifts together are
+// not what the well makes in that time, give or take a dump, they are none: foam comes up as a dump does.
+func (r resting) withoutLifts(all []sample, dumped, made float64) (lifted resting, b []sample) {
+	lifted, b = r, slices.Clone(all)
+	rose := func(k int) float64 {
+		was, is := between(b, b[k].t-liftSeen, b[k].t), between(b, b[k].t+liftLong, b[k].t+liftLong+liftSeen)
+		before, ok1 := fit(was)
+		behind, ok2 := fit(is)
+		if !ok1 || !ok2 || min(len(was), len(is)) < liftFew {
+			return 0
+		}
+		return behind.at(b[k].t+liftLong/2) - before.at(b[k].t+liftLong/2)
+	}
+	sum := 0.0
+	for k := 0; k < len(b); k++ {
+		by, at := rose(k), k
+		if by < math.Max(dumped/2, liftNoise*r.sigma) || by > liftDumps*dumped {
+			continue
+		}
+		for j := k + 1; j < len(b) && b[j].t < b[k].t+liftLong; j++ {
+			if more := rose(j); more > by {
+				by, at = more, j
+			}
+		}
+		lifted.lifts, sum, k = append(lifted.lifts, b[at].t), sum+by, at
+		b = slices.Delete(b, at, searchTime(b, b[at].t+liftLong))
+		for j := at; j < len(b); j++ {
+			b[j].v -= float32(by)
+		}
+	}
+	if sum < liftShare*made || sum > made+dumped {
+		return r, all
+	}
+	return lifted, b
+}
+
 // shapeFit is a level at an instant, how fast it rises, and how many inches of a shape are on it, with their standard error; missed
 // is what the fit leaves of the squares.
 type shapeFit struct{ level, slope, inches, err, missed float64 }
 
 // fitShape fits by least squares the level, the slope, which the well's usual one with its error bounds, and the inches of a shape of
-// the seconds since the instant.
+// the seconds since the instant. By how much a lift raised the level is not known: each stretch between two has its own, and the level
+// is that of the first.
 func (r resting) fitShape(b []sample, shape func(after float64) float64, usual, err float64) shapeFit {
-	var n, x, w, y, xx, xw, ww, xy, wy, yy float64
-	for _, s := range b {
-		g := 1 / r.sampleVariance(s, r.sigma)
-		a, l, v := s.t-r.at, shape(s.t-r.at), float64(s.v-b[0].v)
-		n, x, w, y = n+g, x+g*a, w+g*l, y+g*v
-		xx, xw, ww, xy, wy, yy = xx+g*a*a, xw+g*a*l, ww+g*l*l, xy+g*a*v, wy+g*l*v, yy+g*v*v
-	}
 	prior := 1 / stats.Square(math.Max(err, pieceSlope/10))
-	xx, xw, ww = xx-x*x/n+prior, xw-x*w/n, ww-w*w/n
-	xy, wy, yy = xy-x*y/n+prior*usual, wy-w*y/n, yy-y*y/n+prior*usual*usual
+	var xx, xw, ww, xy, wy, yy, n, x, w, y float64 // about the means, and the means of the first
+	for to, k := b, 0; len(to) > 0; k++ {
+		part := to
+		if k < len(r.lifts) {
+			part = to[:searchTime(to, r.lifts[k])]
+		}
+		to = to[len(part):]
+		var pn, px, pw, py float64
+		for _, s := range part {
+			g := 1 / r.sampleVariance(s, r.sigma)
+			a, l, v := s.t-r.at, shape(s.t-r.at), float64(s.v-b[0].v)
+			pn, px, pw, py = pn+g, px+g*a, pw+g*l, py+g*v
+			xx, xw, ww, xy, wy, yy = xx+g*a*a, xw+g*a*l, ww+g*l*l, xy+g*a*v, wy+g*l*v, yy+g*v*v
+		}
+		if len(part) == 0 {
+			continue
+		}
+		xx, xw, ww = xx-px*px/pn, xw-px*pw/pn, ww-pw*pw/pn
+		xy, wy, yy = xy-px*py/pn, wy-pw*py/pn, yy-py*py/pn
+		if n == 0 {
+			n, x, w, y = pn, px, pw, py
+		}
+	}
+	xx, xy, yy = xx+prior, xy+prior*usual, yy+prior*usual*usual
 	det := xx*ww - xw*xw
 	if det <= 1e-9*xx*ww {
 		return shapeFit{missed: math.Inf(1)}
