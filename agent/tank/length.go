@@ -73,6 +73,12 @@ func ParseLength(s string) (Length, error) {
 		}
 	}
 	if !ok || math.IsNaN(v) || math.IsInf(v, 0) {
+		if parts := strings.Split(t, "-"); len(parts) == 3 {
+			_, err := strconv.ParseUint(parts[0]+parts[1]+parts[2], 10, 64)
+			if err == nil {
+				return 0, fmt.Errorf("length %q is not understood: behind the feet are inches from 0 to 11 and quarters from 0 to 3", s)
+			}
+		}
 		return 0, fmt.Errorf(`length %q is not understood: write 20ft, 240in, 20ft 6in, 6.1m, 14'3 1/4" or 14-03-1 (feet-inches-quarters)%s`, s, DecimalPoint(strings.TrimRight(t, " abcdefghijklmnopqrstuvwxyz'\"")))
 	}
 	return Length(v), nil
@@ -122,7 +128,7 @@ func parseGauge(t string) (float64, bool) {
 	return ft*12 + in + q/4, ok1 && ok2 && ok3
 }
 
-// parseMarks reads 14'3 1/4", 14', 3.5" and 3 1/4".
+// parseMarks reads 14'3 1/4", 14', 3.5" and 3 1/4". Behind feet the mark of the inches may be wanting, as people write it.
 func parseMarks(t string) (float64, bool) {
 	sum := 0.0
 	feet, rest, found := strings.Cut(t, "'")
@@ -139,12 +145,9 @@ func parseMarks(t string) (float64, bool) {
 	if rest == "" {
 		return sum, found
 	}
-	rest, ok := strings.CutSuffix(rest, `"`)
-	if !ok {
-		return 0, false
-	}
+	rest, marked := strings.CutSuffix(rest, `"`)
 	in, ok := parseMixed(strings.TrimLeft(strings.TrimSpace(rest), "-"))
-	return sum + in, ok
+	return sum + in, ok && (marked || found && in < 12)
 }
 
 // parseMixed reads 3, 3.25, 1/4 and 3 1/4.

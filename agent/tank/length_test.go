@@ -13,6 +13,7 @@ func TestLengthsAreReadInEveryForm(t *testing.T) {
 		`14'3 1/4"`: 171.25, "14-03-1": 171.25, `4'1 1/2"`: 49.5, "04-01-2": 49.5, "14'": 168, `14'-3"`: 171,
 		`3.5"`: 3.5, `1/4"`: 0.25, `3 1/4"`: 3.25, "171.25": 171.25, "-0.5": -0.5, "0": 0, " 12 FT ": 144,
 		"20ft6in": 246, "12 ft 6 in": 150, "14ft 3 1/4in": 171.25, "14 feet 3 inches": 171, "1foot1inch": 13, "20FT6IN": 246,
+		"14'3": 171, `14'3 1/4`: 171.25, "14ft3": 171, "14ft3 3/8": 171.375, "8ft1/2": 96.5, "20ft6": 246,
 	} {
 		got, err := ParseLength(text)
 		if err != nil || math.Abs(float64(got)-want) > 1e-6 {
@@ -23,9 +24,9 @@ func TestLengthsAreReadInEveryForm(t *testing.T) {
 
 func TestLengthsThatMeanNothingAreRefused(t *testing.T) {
 	for _, text := range []string{
-		"", "ft", "twelve", "14-12-0", "14-03-4", "14-03", "1-2-3-4", `14'3 1/4`, `14'3 5/4"`, `14'3 1/0"`, `-1'2"`,
+		"", "ft", "twelve", "14-12-0", "14-03-4", "14-03", "1-2-3-4", `14'3 5/4`, `14'15`, `14'3 5/4"`, `14'3 1/0"`, `-1'2"`,
 		"NaN", "Inf", "12 furlongs", `3 4"`, "1e400in",
-		"6in20ft", "20ft6ft", "20ft 6m", "20ft6", "-20ft6in",
+		"6in20ft", "20ft6ft", "20ft 6m", "20ft12", "-20ft6in",
 	} {
 		if got, err := ParseLength(text); err == nil {
 			t.Errorf("ParseLength(%q) = %v, want an error", text, float64(got))
