@@ -284,7 +284,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	d.doubts = append(d.doubts, u.standsDead(i, ts, &d, now)...)
 	takeHung(ts, &d)
 	if where, long := stoodStill(ts, &u.site.tanks[i], d); long > 0 {
-		d.doubts = append(d.doubts, fmt.Sprintf("value stood still at its %s for %s: a sensor that hung, its blind zone, or a float at its stop", where, spanText(long)))
+		d.doubts = append(d.doubts, fmt.Sprintf("value stood still at %s for %s: a sensor that hung, its blind zone, or a float at its stop", where, spanText(long)))
 	}
 	l := u.makeLoad(i, ts, d)
 	u.addEvidence(i, ts, d, now, &l)

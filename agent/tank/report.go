@@ -37,7 +37,11 @@ func (u *update) reportEpisodes(i int, ts *tankState, now float64) {
 	if s := ts.smallDraws; s.active && now-s.start >= smallEvery {
 		ts.smallDraws = smallDraws{returned: s.returned}
 		if s.bbl >= smallWorth {
-			note := fmt.Sprintf("%d draws below %.0f bbl, %.1f bbl together", s.n, u.site.tanks[i].Loads.MinLoad, s.bbl)
+			draws := "draws"
+			if s.n == 1 {
+				draws = "draw"
+			}
+			note := fmt.Sprintf("%d %s below %.0f bbl, %.1f bbl together", s.n, draws, u.site.tanks[i].Loads.MinLoad, s.bbl)
 			if s.returned > 0 {
 				note += fmt.Sprintf("; %.1f bbl of them came back", s.returned)
 			}

@@ -124,13 +124,17 @@ func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64) {
 	before := between(ts.levels.recent, d.start-undoneLong, math.Nextafter(free, 0))
 	switch after := between(ts.levels.recent, d.end+120, d.next); {
 	case ts.standsSince(d) && ts.last.t >= ts.heldUntil(t):
-		return "closing", ts.last.t - d.end
+		return "its closing", ts.last.t - d.end
 	case d.samples > 0 && free > d.end+hungLeast && free < d.next && firstTime(after, free) >= free:
-		return "closing", free - d.end
+		b := between(ts.levels.recent, d.start-undoneLong, math.Nextafter(d.next, 0))
+		if k := searchTime(b, free) - 1; k >= 0 && math.Abs(float64(b[k].v)-d.closing.level) > frozenOff {
+			return fmt.Sprintf("%.2f in, and not at its closing,", b[k].v), free - b[k].t
+		}
+		return "its closing", free - d.end
 	case d.step < coarseLeast && ts.interval.stood(stoodFor(after), stuckHeld):
-		return "closing", stoodFor(after)
+		return "its closing", stoodFor(after)
 	case free > d.start-hungLeast && free < d.end && lastTime(before, free) < math.Min(free, d.start)-hungLeast:
-		return "opening", free - lastTime(before, free)
+		return "its opening", free - lastTime(before, free)
 	}
 	return "", 0
 }
