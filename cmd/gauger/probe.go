@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -200,7 +201,7 @@ func (p probeResult) print(out io.Writer, a probeRequest, most int) error {
 	}
 	t.copied = true
 	t.printf("VALUE\tTYPE\tORDER\tADDRESS\tFOR THE CONFIGURATION\n")
-	shown := p.printRows(t, most)
+	shown := p.printRows(t, a, most)
 	p.printHalves(t, shown)
 	if err := t.Flush(); err != nil || !a.expects() || p.anyFits() {
 		return err
@@ -209,12 +210,22 @@ func (p probeResult) print(out io.Writer, a probeRequest, most int) error {
 	return err
 }
 
-// printRows prints the likeliest readings, each number once, and returns them.
-func (p probeResult) printRows(t *table, most int) (shown []guess) {
-	told := map[string]bool{}
+// farOff says that a reading is off what is expected by more than the half of it, or is no number.
+func (g guess) farOff(a probeRequest) bool {
+	v := cmp.Or(g.Inches, g.Value)
+	half := math.Max(math.Abs(a.Low), math.Abs(a.High)) / 2
+	return v == nil || *v < a.Low-half || *v > a.High+half
+}
+
+// printRows prints the likeliest readings, each number once, and returns them. Where one fits, those that are far off are noise.
+func (p probeResult) printRows(t *table, a probeRequest, most int) (shown []guess) {
+	told, fits := map[string]bool{}, p.anyFits()
 	for _, g := range p.Guesses {
 		if len(shown) == most {
 			break
+		}
+		if fits && g.farOff(a) {
+			continue
 		}
 		if told[g.key(g.Type, g.Order)] {
 			continue
@@ -381,16 +392,4 @@ func levelMeasures(unit string, height tank.Length) (all []survey.Measure) {
 		}
 	}
 	return all
-}
-
-// gaugeOrNumber reads a number as the register has it, or a length, which becomes inches.
-func gaugeOrNumber(text string) (v float64, isLength bool, err error) {
-	if v, err = parseNumber(text); err == nil {
-		return v, false, nil
-	}
-	length, lengthErr := tank.ParseLength(text)
-	if lengthErr != nil {
-		return 0, false, usageError{fmt.Sprintf("--expect: %s; or a length such as 15'4 1/4\" or 15ft 4in", err)}
-	}
-	return float64(length), true, nil
 }

@@ -212,3 +212,15 @@ func addRangeFlags(f *pflag.FlagSet) func(cfg *config.Config) (backtestRange, er
 		return c, nil
 	}
 }
+
+// gaugeOrNumber reads a number as the register has it, or a length, which becomes inches.
+func gaugeOrNumber(text string) (v float64, isLength bool, err error) {
+	if v, err = parseNumber(text); err == nil {
+		return v, false, nil
+	}
+	length, lengthErr := tank.ParseLength(text)
+	if lengthErr != nil {
+		return 0, false, usageError{fmt.Sprintf("--expect: want a number as the register has it, such as 184.2, or a gauge: %s", lengthErr)}
+	}
+	return float64(length), true, nil
+}

@@ -203,6 +203,9 @@ func (p snapshot) logLikelihood(q Question, c Candidate, r interpretation) float
 	for _, w := range c.Words {
 		sum += chanceOfWord(w)
 	}
+	if len(q.Measures) > 0 && (r.kind == registers.Int16 || r.kind == registers.Int32 || r.kind == registers.Int64) {
+		sum -= 0.6 // a level is never negative, and one in tenths of a millimetre is beyond 32767
+	}
 	if c.Value < 0 {
 		sum-- // hardly anything in a tank is below zero
 	}
@@ -267,8 +270,7 @@ func (r interpretation) step() float64 {
 	return max(step, min(round, 1)/8)
 }
 
-// prior of devices that are built so, as a logarithm. Of signed and unsigned the signed one comes first: a
-// level that dips below zero is then -1, not 65535.
+// prior of devices that are built so, as a logarithm. Of signed and unsigned the signed one comes first, unless a gauge is expected.
 func (r interpretation) prior() float64 {
 	order, four := orderPriors[r.order]
 	if !four {

@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 )
@@ -21,5 +22,21 @@ func TestPlainNumbersComeFirst(t *testing.T) {
 		if all[0].Scale != 1 {
 			t.Errorf("%v: the first is %+v", words, *all[0])
 		}
+	}
+}
+
+// A level is never negative: where a gauge is expected the unsigned type is the first, which has room above 32767; another value may be.
+func TestALevelIsUnsigned(t *testing.T) {
+	first := func(q Question) string {
+		all := snapshot{words: map[int]uint16{100: 3060}}.candidates(q, 0)
+		return slices.MinFunc(all, func(a, b *Candidate) int { return cmp.Compare(a.rank, b.rank) }).Type
+	}
+	inches := 3060 / 25.4
+	q := Question{Address: 100, Low: inches, High: inches, Within: 0.5, Measures: []Measure{{"in", 1}, {"mm", 1 / 25.4}}}
+	if got := first(q); got != "uint16" {
+		t.Errorf("a level: %s", got)
+	}
+	if got := first(Question{Address: 100, Low: 3060, High: 3060, Within: 0.5}); got != "int16" {
+		t.Errorf("any value: %s", got)
 	}
 }
