@@ -130,6 +130,9 @@ func printApplyPlan(c *call, p applyPlan, noWait bool) {
 	for _, text := range p.Changes {
 		printWrapped(c, "- ", text)
 	}
+	for _, text := range p.Foreseen {
+		printWrapped(c, "! ", text)
+	}
 	for _, text := range p.Refused {
 		printWrapped(c, "refused: ", text)
 	}

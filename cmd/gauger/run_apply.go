@@ -13,6 +13,8 @@ import (
 	"gauger/agent/apply"
 	"gauger/agent/cloud"
 	"gauger/agent/control"
+	"gauger/agent/ledger"
+	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/config"
 )
@@ -46,6 +48,7 @@ type (
 		Changes  []string  `json:"changes"`
 		Refused  []string  `json:"refused,omitempty"`
 		Unjudged []string  `json:"not_judged,omitempty"` // tanks that have no good level before
+		Foreseen []string  `json:"foreseen,omitempty"`   // what the levels of now would be by it, where that is no level
 		Until    time.Time `json:"until,omitzero"`       // of the watch; zero: it was not loaded
 		Next     string    `json:"next_start,omitempty"` // what is read then, once it stands; empty: the file itself
 		Copy     string    `json:"copy,omitempty"`       // the command that has the file say it
@@ -140,7 +143,7 @@ func (a *atWork) try(ctx context.Context, o applyOrder) (applyPlan, error) {
 	if plan.Refused = slices.Concat(why, forNow); known != "" {
 		plan.Refused = []string{known + "; --again tries it once more"}
 	}
-	plan.Unjudged = unjudged(status)
+	plan.Unjudged, plan.Foreseen = unjudged(status), foreseen(status, old, cfg)
 	switch {
 	case o.Dry || plan.Same:
 		return plan, nil
@@ -170,6 +173,29 @@ func unjudged(s control.Status) (ids []string) {
 		}
 	}
 	return ids
+}
+
+// foreseen are the tanks whose level of now would be above the tank, as far as a file alone tells it: not where it is read otherwise.
+func foreseen(s control.Status, old, now *config.Config) (says []string) {
+	was, is := makings(old), makings(now)
+	for n := range now.Tanks {
+		t := &now.Tanks[n]
+		i := slices.IndexFunc(s.Tanks, func(x ledger.TankStatus) bool { return x.ID == t.ID && x.Level != nil })
+		k := slices.IndexFunc(old.Tanks, func(x config.Tank) bool { return x.ID == t.ID && x.Level == t.Level })
+		if i < 0 || k < 0 || was(t.Level) != is(t.Level) {
+			continue
+		}
+		before, err1 := tank.LevelInches(1, is(t.Level).Unit, old.Tanks[k].Height)
+		after, err2 := tank.LevelInches(1, is(t.Level).Unit, t.Height)
+		if err1 != nil || err2 != nil || before != after {
+			continue // percent of the height
+		}
+		if at := *s.Tanks[i].Level + float64(t.Offset-old.Tanks[k].Offset); at > float64(t.Height) {
+			says = append(says, fmt.Sprintf("%s stands at %s (%.1f in), above its new height of %s (%g in): it would have no level, and no load would be seen",
+				t.ID, gaugeText(at), at, gaugeText(float64(t.Height)), float64(t.Height)))
+		}
+	}
+	return says
 }
 
 // loading are the tanks that are being hauled.
