@@ -33,6 +33,14 @@ type Dialogue struct {
 	Keep  func(map[string]string) error
 	Echo  bool // what is typed does not show by itself: it comes from a file
 	typed chan typed
+	known []known // in the order in which it came
+	quiet bool    // what a person has seen is gone through again
+}
+
+// known is one answer, or what was found out behind it.
+type known struct {
+	key   string
+	found bool
 }
 
 type typed struct {
@@ -42,6 +50,24 @@ type typed struct {
 
 // ErrInterrupted says that the person, or whoever waits, has ended the dialogue.
 var ErrInterrupted = errors.New("interrupted")
+
+// ErrBack says that the person takes the newest answer back, by typing the word. Whoever asks calls Back, and asks all again from the
+// beginning: what was answered before that one stands. Where no answer is kept it is a word as any other.
+var ErrBack = errors.New("back")
+
+// Back forgets the newest answer and what was found out behind it.
+func (d *Dialogue) Back() {
+	for n := len(d.known) - 1; n >= 0; n-- {
+		delete(d.Kept, d.known[n].key)
+		if !d.known[n].found {
+			break
+		}
+	}
+	d.known, d.quiet = nil, true
+}
+
+// Answered notes that a question is answered, or what stands for several.
+func (d *Dialogue) Answered(key string) { d.known = append(d.known, known{key: key}) }
 
 // Refused is an answer of a flag that cannot be used.
 type Refused struct {
@@ -57,7 +83,9 @@ func (r Refused) Unwrap() error { return r.Cause }
 
 // Say prints a paragraph.
 func (d *Dialogue) Say(format string, args ...any) {
-	fmt.Fprintln(d.Out, Fold(fmt.Sprintf(format, args...)))
+	if !d.quiet {
+		fmt.Fprintln(d.Out, Fold(fmt.Sprintf(format, args...)))
+	}
 }
 
 // Ask returns the answer to a question.
@@ -72,6 +100,7 @@ func (d *Dialogue) Ask(ctx context.Context, q Question) (string, error) {
 	if answer, ok := d.Kept[q.Key]; ok && !q.Passing {
 		if answer, err := q.check(answer); err == nil {
 			d.Say("%s: %s (as answered before)", q.Text, cmp.Or(answer, "none"))
+			d.Answered(q.Key)
 			return answer, nil
 		}
 	}
@@ -80,11 +109,16 @@ func (d *Dialogue) Ask(ctx context.Context, q Question) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		if d.Keep != nil && strings.TrimSpace(answer) == ErrBack.Error() {
+			return "", ErrBack
+		}
 		if answer, err = q.check(answer); err != nil {
 			d.Say("  %v", err)
 			continue
 		}
-		return answer, d.keep(q, answer)
+		err = d.keep(q, answer)
+		d.Answered(q.Key)
+		return answer, err
 	}
 }
 
@@ -117,13 +151,14 @@ func (d *Dialogue) Remember(key, text string) error {
 	if d.Kept == nil {
 		d.Kept = map[string]string{}
 	}
-	d.Kept[key] = text
+	d.Kept[key], d.known = text, append(d.known, known{key, true})
 	return d.Keep(d.Kept)
 }
 
 // read prints the question and waits for a line.
 func (d *Dialogue) read(ctx context.Context, q Question) (string, error) {
 	prompt := q.Text
+	d.quiet = false
 	switch {
 	case q.Default != "":
 		prompt += " [" + q.Default + "]"

@@ -69,6 +69,7 @@ func (v *Interview) askTopics(ctx context.Context, key string, b Broker, d *Devi
 		for line := range strings.SplitSeq(lines, "\n") {
 			d.Points = append(d.Points, rawPoint(line))
 		}
+		v.Answered(key + "points")
 		return nil
 	}
 	if _, given := v.Given[key+"topics"]; given || v.Listen == nil {

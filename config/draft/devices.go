@@ -62,7 +62,7 @@ func (v *Interview) askUnits(ctx context.Context, key, url string) ([]int, error
 		if !serial {
 			usual = usualTCP
 		}
-		look, err := v.Ask(ctx, dialogue.Question{Key: key + "look", Text: "Unit ids to look for", Default: usual, Passing: true})
+		look, err := v.Ask(ctx, dialogue.Question{Key: key + "look", Text: "Unit ids to look for", Default: usual})
 		if err != nil {
 			return nil, err
 		}
@@ -249,6 +249,7 @@ func (v *Interview) askRegisters(ctx context.Context, key, url string, unit int,
 		at := fmt.Sprintf("%sregister.%d", key, n)
 		if line := v.Kept[at+".point"]; line != "" { // found before; the level may have moved since
 			d.Points = append(d.Points, rawPoint(line))
+			v.Answered(at + ".point")
 			continue
 		}
 		where, err := v.Ask(ctx, dialogue.Question{Key: at, Flag: "--point", Text: "  A register with a level, as on the wire: 100, or input 100", Optional: true, Check: checkRegister})

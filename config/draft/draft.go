@@ -102,6 +102,8 @@ type Interview struct {
 	// ReadTable reads a strapping table as the configuration will, from its own folder.
 	ReadTable func(name string) ([]byte, error)
 	site      Site
+	again     bool // an answer was taken back
+	looked    bool // the service was asked for its devices
 }
 
 var (
@@ -109,8 +111,19 @@ var (
 	guid   = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
 )
 
-// Run asks, and returns what was answered.
+// Run asks, and returns what was answered. Where an answer is taken back it goes through those before it again, and neither listens nor asks
+// the service once more.
 func (v *Interview) Run(ctx context.Context) (*Site, error) {
+	s, err := v.ask(ctx)
+	for errors.Is(err, dialogue.ErrBack) {
+		v.Back()
+		v.site, v.again = Site{known: v.site.known}, true
+		s, err = v.ask(ctx)
+	}
+	return s, err
+}
+
+func (v *Interview) ask(ctx context.Context) (*Site, error) {
 	for _, ask := range []func(context.Context) error{v.askSite, v.askService, v.askObject, v.askDevices, v.addPoints, v.askTanks} {
 		if err := ask(ctx); err != nil {
 			return nil, err
@@ -131,7 +144,7 @@ func (v *Interview) step(ctx context.Context, to *string, q dialogue.Question) f
 
 func (v *Interview) askSite(ctx context.Context) error {
 	s := &v.site
-	v.Say("The site. Ctrl-C loses no answer: the next `gauger init` goes on.")
+	v.Say("The site. Ctrl-C loses no answer: the next `gauger init` goes on. To correct the answer before, type back.")
 	if len(v.Kept) > 0 {
 		v.Say("What was answered before is taken as it was: a flag (--service URL) goes over it, --fresh asks all again.")
 	}
@@ -193,7 +206,7 @@ const serviceDoubted = "service.doubted"
 
 func (v *Interview) askService(ctx context.Context) error {
 	s, was := &v.site, ""
-	if v.Kept[serviceDoubted] != "" {
+	if v.Kept[serviceDoubted] != "" && !v.again {
 		was = v.Kept["service"]
 		delete(v.Kept, serviceDoubted)
 		delete(v.Kept, "service")
@@ -236,11 +249,12 @@ const later = "later"
 // devices are read, commissioned and hauled from without it. An answer of later is asked for again.
 func (v *Interview) askObject(ctx context.Context) error {
 	s := &v.site
-	if v.Kept["object"] == "" {
+	if v.Kept["object"] == "" && !v.again {
 		delete(v.Kept, "object")
 	}
 	_, answered := v.Kept["object"]
-	if _, given := v.Given["object"]; v.Field.Devices != nil {
+	if _, given := v.Given["object"]; v.Field.Devices != nil && !v.looked {
+		v.looked = true
 		known, err := v.Field.Devices(ctx, s)
 		if err != nil && ctx.Err() == nil {
 			v.Say("The service's devices could not be read: %v", err)

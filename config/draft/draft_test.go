@@ -291,3 +291,28 @@ func TestASilentLineIsExplainedAsWhatItIs(t *testing.T) {
 		}
 	}
 }
+
+// What was typed wrong is taken back by a word, one answer after the other and in a run that goes on too; an Enter too much ends no list for good.
+// Nothing that was answered is asked again after an interrupt, nor which unit ids are looked for.
+func TestAnAnswerIsTakenBack(t *testing.T) {
+	kept := map[string]string{}
+	run := func(in string) (*Interview, string) {
+		v, out := interview(in, kept)
+		v.Keep = func(all map[string]string) error { kept = maps.Clone(all); return nil }
+		_, _ = v.Run(t.Context()) // nobody answers the last question
+		return v, out.String()
+	}
+	const begin = "Coper\nback\nCooper\n\n\nhttps://api.example.com\n\n\n1\ntcp://10.20.0.5\n1-3\n"
+	_, said := run(begin)
+	if kept["site"] != "Cooper" || kept["modbus.1.look"] != "1-3" {
+		t.Fatalf("%q\n%s", kept, said)
+	}
+	_, said = run("1\nplc\n\n100\n15-04-1\n1\nlevl\n\n") // and Enter: no more registers
+	if strings.Contains(said, "look for [") || kept["modbus.1.1.register.2"] != "" || kept["modbus.1.1.register.1.name"] != "levl" {
+		t.Fatalf("%q\n%s", kept, said)
+	}
+	v, said := run("back\nback\nback\nlevel\n101\n15-04-1\n1\nother\n\n")
+	if len(v.site.Devices) != 1 || len(v.site.Devices[0].Points) != 2 || v.site.Devices[0].Points[0].Name != "level" || v.site.Devices[0].Points[1].Name != "other" || strings.Count(said, "Name of the site") != 1 {
+		t.Errorf("%q\n%s", kept, said)
+	}
+}
