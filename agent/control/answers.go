@@ -268,7 +268,7 @@ func (s Status) clockAnswer(c *clock.Clock) Answer {
 	case s.Clock == clock.Trusted.String():
 		return Answer{"clock", Well, "trusted: " + vouchers[c.Voucher(s.Now)]}
 	case s.Clock == clock.Set.String():
-		return Answer{"clock", Unknown, fmt.Sprintf("set: steady for less than %.0f minutes, and nothing outside has confirmed it", clock.SteadyAfter.Minutes())}
+		return Answer{"clock", Unknown, fmt.Sprintf("set: steady for less than %.0f minutes, and nothing outside has confirmed it (`gauger clock trust` if it is right)", clock.SteadyAfter.Minutes())}
 	}
 	return Answer{"clock", Unknown, s.Clock + ": it runs steadily, but nothing outside has confirmed it (`gauger clock trust`)"}
 }
@@ -362,7 +362,7 @@ func keysAnswer(all []Key, now time.Time) Answer {
 		a.Text += ", last used " + Ago(now, used)
 	}
 	if days := max(0, int(ends.Sub(now).Hours()/24)); !ends.IsZero() && len(endless) > 0 {
-		a.Text += fmt.Sprintf(", one good for %d days, the end of the %s not known", days, strings.Join(slices.Compact(endless), " and the "))
+		a.Text += fmt.Sprintf(", one good for %d days, the end of the %s not known until gauger renews it", days, strings.Join(slices.Compact(endless), " and the "))
 	} else if !ends.IsZero() {
 		a.Text += fmt.Sprintf(", good for %d days", days)
 	}

@@ -42,7 +42,7 @@ func TestNoClockIsWellThatNothingConfirmed(t *testing.T) {
 	}{
 		"an unset clock":   {Status{Clock: "unset", Now: now}.clockAnswer(steady), Answer{"clock", Bad, "not set; tickets, events and values wait for it"}},
 		"a lone clock":     {Status{Clock: "assumed", Now: now}.clockAnswer(steady), Answer{"clock", Unknown, "assumed: it runs steadily, but nothing outside has confirmed it (`gauger clock trust`)"}},
-		"a fresh clock":    {Status{Clock: "set", Now: now}.clockAnswer(steady), Answer{"clock", Unknown, "set: steady for less than 15 minutes, and nothing outside has confirmed it"}},
+		"a fresh clock":    {Status{Clock: "set", Now: now}.clockAnswer(steady), Answer{"clock", Unknown, "set: steady for less than 15 minutes, and nothing outside has confirmed it (`gauger clock trust` if it is right)"}},
 		"a moved clock":    {Status{Clock: "set", Now: now}.clockAnswer(moved), Answer{"clock", Bad, "set by 3h0m0s, and nothing has confirmed it"}},
 		"a first clock":    {Status{Clock: "set", Now: now}.clockAnswer(first), Answer{"clock", Unknown, "set for the first time; tickets, events and values wait until it has run steadily for 15 minutes"}},
 		"a marked clock":   {Status{Clock: "trusted", Now: now}.clockAnswer(marked), Answer{"clock", Well, "trusted: the time daemon has confirmed it"}},
@@ -89,7 +89,7 @@ func TestNothingIsWellThatWasNotSeen(t *testing.T) {
 		"one key twice": {keysAnswer([]keys.Status{{Slot: "primary", State: "proven", Fingerprint: "f"}, {Slot: "secondary", State: "proven", Fingerprint: "f"}}, now),
 			Answer{"keys", Unknown, "one works, and stands in both places"}},
 		"an end unknown": {keysAnswer([]keys.Status{{Slot: "primary", State: "proven", Expires: now.Add(181*24*time.Hour + time.Minute)}, key("secondary", "proven")}, now),
-			Answer{"keys", Well, "both work, one good for 181 days, the end of the secondary not known"}},
+			Answer{"keys", Well, "both work, one good for 181 days, the end of the secondary not known until gauger renews it"}},
 		"one untried": {keysAnswer([]keys.Status{key("primary", "untried"), key("secondary", "proven")}, now), Answer{"keys", Unknown, "one works, the primary key is not tried yet"}},
 		"one alone":   {keysAnswer([]keys.Status{key("primary", "proven")}, now), Answer{"keys", Well, "one works, there is no secondary key"}},
 		"new keys": {keysAnswer([]keys.Status{key("primary", "untried"), key("primary", "proven"), key("secondary", "untried"), key("secondary", "proven")}, now),

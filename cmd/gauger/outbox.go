@@ -328,6 +328,9 @@ func runOutboxCheck(_ context.Context, c *call, args []string) error {
 	if errors.Is(err, disk.ErrNoFile) {
 		err = fmt.Errorf("%w; give the file of an outbox: that of a site is outbox.db in the folder store.path", err)
 	}
+	if errors.Is(err, outbox.ErrHeld) {
+		err = fmt.Errorf("%w: stop that one first (`sudo systemctl stop gauger`); what it holds `gauger outbox list` shows while it runs", err)
+	}
 	if c.json() {
 		r.Problems = append([]string{}, r.Problems...)
 		if printed := printJSON(c.out, r); printed != nil {
