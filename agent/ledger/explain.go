@@ -3,7 +3,9 @@ package ledger
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"gauger/agent/recorder"
@@ -66,19 +68,28 @@ func (l *Ledger) levels(w *Explanation, i int, from, to time.Time) {
 }
 
 // Contradictions are the gauges of a person's ticket that the tank's own levels of those times speak against: most probably it
-// is another tank, or another day. Where nothing was read nothing is said.
+// is another tank, or another day. Where nothing was read nothing is said; nor where it is near the gauge of the ticket that it replaces, or
+// of a load that was seen at that time: a value that hung was no gauge there, and is none here.
 func (l *Ledger) Contradictions(w ManualTicket) (doubts []string) {
 	i := l.site.index(w.Tank)
 	if i < 0 {
 		return nil
 	}
-	for _, g := range []struct {
+	all, _ := l.Tickets() // whoever adds the ticket hears why they cannot be read
+	about := l.site.scaled(gaugeAbout)
+	for k, g := range []struct {
 		which string
 		in    float64
 		at    time.Time
 	}{{"opening", w.Open, w.Start}, {"closing", w.Close, w.End}} {
+		if slices.ContainsFunc(all, func(b TicketRecord) bool {
+			known := b.gauges()
+			same := strings.EqualFold(b.Number, w.Replaces) || b.Load != nil && b.Start.Before(w.End.Add(about)) && w.Start.Before(b.End.Add(about))
+			return b.Tank == w.Tank && known != nil && same && math.Abs(known[k]-g.in) <= gaugeApart
+		}) {
+			continue
+		}
 		e := Explanation{Now: time.Now()}
-		about := l.site.scaled(gaugeAbout)
 		l.levels(&e, i, g.at.Add(-about), g.at.Add(about))
 		if len(e.Levels) == 0 {
 			continue

@@ -57,6 +57,21 @@ func TestATicketByHandThatTheTankContradicts(t *testing.T) {
 			!strings.Contains(err.Error(), "the closing gauge is 07-06-0") {
 			t.Errorf("%v", err)
 		}
+		// What speaks for a gauge is that of the load which was seen then, and that of the ticket which is replaced, whatever a value showed.
+		all, err := b.Tickets()
+		b.must(err)
+		if len(all) != 1 {
+			t.Fatalf("%+v", all)
+		}
+		seen := w
+		seen.Open, seen.Close, seen.Start, seen.End = all[0].Load.Open, all[0].Load.Close+2, all[0].End.Add(25*time.Minute), all[0].End.Add(40*time.Minute)
+		if doubts := b.Contradictions(seen); len(doubts) != 1 {
+			t.Errorf("after it: %q", doubts)
+		}
+		seen.Replaces = strings.ToLower(all[0].Number)
+		if doubts := b.Contradictions(seen); doubts != nil {
+			t.Errorf("in its place: %q", doubts)
+		}
 		w.Anyway = "the sensor hung"
 		if _, warning, err := b.Add(w, "pat", b.Contradictions(w)...); err != nil || !strings.Contains(warning, "another tank or day") {
 			t.Errorf("with a reason: %q, %v", warning, err)

@@ -54,14 +54,22 @@ func (b *TicketRecord) Name() string { return cmp.Or(b.Number, b.Handle) }
 
 // GaugesText is how far the level fell, as a gauger writes it; empty where a version did not keep it.
 func (b *TicketRecord) GaugesText() string {
-	gauges := b.Gauged
-	if b.Load != nil {
-		gauges = []float64{b.Load.Open, b.Load.Close}
-	}
-	if len(gauges) != 2 {
+	gauges := b.gauges()
+	if gauges == nil {
 		return ""
 	}
 	return fmt.Sprintf("from %s to %s", tank.Length(gauges[0]).Gauge(), tank.Length(gauges[1]).Gauge())
+}
+
+// gauges are the opening and the closing one; nil where a version did not keep them.
+func (b *TicketRecord) gauges() []float64 {
+	switch {
+	case b.Load != nil:
+		return []float64{b.Load.Open, b.Load.Close}
+	case len(b.Gauged) == 2:
+		return b.Gauged
+	}
+	return nil
 }
 
 // Inflow is what flowed in over its load, barrels; nil where gauger saw no load.
