@@ -97,7 +97,7 @@ type TicketReport struct {
 func (o Overview) Report() Report {
 	r := Report{
 		Site: o.Site, ID: o.ID, Version: o.Version, Began: o.Began, Now: o.Now, Zone: o.Zone, Headline: o.Headline, Clock: o.Clock, Answers: o.Answers, Problems: list(o.Found),
-		Hints: list(o.Hints), Store: o.StoreTrouble, Tanks: []TankReport{}, Tickets: []TicketReport{}, Points: list(o.Points), Lines: list(o.Lines),
+		Hints: list(o.AllHints()), Store: o.StoreTrouble, Tanks: []TankReport{}, Tickets: []TicketReport{}, Points: list(o.Points), Lines: list(o.Lines),
 		Streams: []StreamReport{}, Unused: list(o.Unused), Spared: list(o.Spared), Keys: list(o.KeyList), Reached: o.Reached, Link: o.Link,
 		Written: o.Flash, Recorder: o.Recorder, Box: map[string]float64{}, Changes: list(o.Changes),
 	}

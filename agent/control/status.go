@@ -51,6 +51,7 @@ type Status struct {
 	Found    []Problem                `json:"found"`                     // what is wrong, the dearest first, equal ones as one
 	Problems []string                 `json:"problems"`                  // the same as sentences
 	Hints    []string                 `json:"hints"`                     // sentences: what may be wrong
+	Unread   string                   `json:"left_for_review,omitempty"` // a hint of its own: the tickets of the last days that left with a doubt to which nobody has said anything
 	Review   bool                     `json:"doubtful_wait"`             // a doubtful ticket waits for a person
 	Page     string                   `json:"page,omitempty"`            // its address
 	Shut     string                   `json:"outbox_error,omitempty"`    // why the outbox cannot be opened: nothing is known then of tickets and records
@@ -235,7 +236,7 @@ func (d *Server) look(now time.Time) (Status, []ledger.TicketRecord, error) {
 			s.Tanks[i].LoadEnd = b.End
 		}
 	}
-	s.Paper = new(paperOf(all, now))
+	s.Paper, s.Unread = new(paperOf(all, now)), d.unread(all, now)
 	for _, b := range slices.Backward(all) {
 		if b.Ticket != nil && !b.Off() {
 			s.Last = &b
@@ -273,6 +274,14 @@ func (d *Server) glance(now time.Time) (s Status, err error) {
 	s.Problems, s.Answers = sentences(s.Found), d.answers(s)
 	s.Headline = s.headline(d.localMinute)
 	return s, nil
+}
+
+// AllHints are the hints, that about tickets first.
+func (s Status) AllHints() []string {
+	if s.Unread == "" {
+		return s.Hints
+	}
+	return append([]string{s.Unread}, s.Hints...)
 }
 
 // newStore is the hint that nothing of before is in the store.

@@ -1,6 +1,8 @@
 package control
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,5 +57,40 @@ func TestATicketWithoutAReceiptIsNotSaidToBeOld(t *testing.T) {
 	r := TicketRow{State: "left"}
 	if got := r.StateText(false, nil); got != "has left; its receipt is not kept, since it is old or the disk was full" {
 		t.Error(got)
+	}
+}
+
+// A ticket that left with a doubt is named for a week, until somebody has released, matched, replaced or voided it; it is a hint and no
+// problem.
+func TestTicketsThatLeftWithADoubtAreNamed(t *testing.T) {
+	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	ticket := func(number string, ago time.Duration, why ...string) ledger.TicketRecord {
+		end := now.Add(-ago)
+		b := ledger.TicketRecord{Number: number, Ticket: []byte("{}"), Start: end.Add(-time.Hour), End: end}
+		if err := json.Unmarshal([]byte(`{"GaugeBbl": 179.89}`), &b.Load); err != nil {
+			t.Fatal(err)
+		}
+		b.Load.Review = why
+		return b
+	}
+	matched, void, released := ticket("A-3", time.Hour, "data gap"), ticket("A-4", time.Hour, "data gap"), ticket("A-5", time.Hour, "data gap")
+	matched.Volumes, matched.Matches = &ledger.Volumes{OpenBbl: 300, CloseBbl: 120.11}, []ledger.TruckTicket{{Hauler: "88", Bbl: 179.9, Basis: ledger.AsObserved}}
+	void.Voided, released.Person = "ann: no oil", "ann"
+	d := &Server{}
+	all := []ledger.TicketRecord{ticket("A-1", 170*time.Hour, "data gap"), ticket("A-2", time.Hour, "stood still"), matched, void, released, ticket("A-6", time.Hour)}
+	if got := d.unread(all, now); !strings.HasPrefix(got, "1 ticket of the last 7 days, 179.89 bbl, has left and needs review: A-2 (stood still). `gauger tickets list --review`") {
+		t.Error(got)
+	}
+	learned := ticket("A-7", time.Hour)
+	learned.Found = []ledger.Finding{{Note: "it came back"}}
+	if got := d.unread(append(all, learned), now); !strings.HasPrefix(got, "2 tickets of the last 7 days, 359.78 bbl, have left and need review: A-7 (learned later: it came back); A-2") {
+		t.Error(got)
+	}
+	if got := d.unread(all[2:], now); got != "" {
+		t.Error(got)
+	}
+	s := Status{Unread: "one", Hints: []string{"two"}}
+	if all := s.AllHints(); len(all) != 2 || all[0] != "one" || s.NeedsPerson() {
+		t.Errorf("%q", all)
 	}
 }

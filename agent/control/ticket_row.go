@@ -47,12 +47,24 @@ func TicketRowOf(b ledger.TicketRecord, e *Entry) TicketRow {
 // Booked says that somebody will book the ticket: it was neither rejected, voided nor given up.
 func (r *TicketRow) Booked() bool { return r.State != "rejected" && r.State != "dropped" && !r.Off() }
 
-// ForReview are the reasons why a person should still look at it: nobody has released it, and no truck's ticket bears it out.
-func (r *TicketRow) ForReview() []string {
-	if r.Load == nil || !r.Booked() || r.Person != "" || r.Hauled.Verdict() == "agrees" {
+// ForReview are the reasons why a person should still look at it: nobody has released it, and no truck's ticket bears it out. What was
+// learned later nobody knew who released it.
+func (r *TicketRow) ForReview() (why []string) {
+	if r.Load == nil || !r.Booked() || r.Hauled.Verdict() == "agrees" {
 		return nil
 	}
-	return r.Load.Review
+	if r.Person == "" {
+		why = append(why, r.Load.Review...)
+	}
+	return append(why, r.Learned()...)
+}
+
+// Learned is what came up after it had left, each with the words that say so.
+func (r *TicketRow) Learned() (all []string) {
+	for _, f := range r.Found {
+		all = append(all, "learned later: "+f.Note)
+	}
+	return all
 }
 
 // Paper is what the trucks' tickets of the last days say beside the gauge.
@@ -82,7 +94,7 @@ type PaperLine struct {
 	Trucks *ledger.TruckTotals `json:"truck"`
 }
 
-// paperBack is how long a ticket is compared in the status.
+// paperBack is how long a ticket is compared in the status, and named where it left with a doubt to which nobody has said anything.
 const paperBack = 7 * 24 * time.Hour
 
 func paperOf(all []ledger.TicketRecord, now time.Time) Paper {

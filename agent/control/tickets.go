@@ -109,6 +109,37 @@ func (d *Server) ticketRow(b ledger.TicketRecord) (TicketRow, error) {
 	return TicketRowOf(b, new(d.withReason(e))), nil
 }
 
+// unread says which tickets of the last days have left with a doubt to which nobody has said anything; empty: none.
+func (d *Server) unread(all []ledger.TicketRecord, now time.Time) string {
+	n, bbl, named := 0, 0.0, []string{}
+	for _, b := range slices.Backward(all) {
+		if !b.Left() || now.Sub(b.End) > paperBack {
+			continue
+		}
+		row, err := d.ticketRow(b)
+		why := row.ForReview()
+		if err != nil || why == nil { // the list tells the error
+			continue
+		}
+		if n, bbl = n+1, bbl+row.Load.GaugeBbl; n <= namedSources {
+			named = append(named, row.Name()+" ("+strings.Join(why, ", ")+")")
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s of the last 7 days, %.2f bbl, %s left and %s review: %s. `gauger tickets list --review` shows all: match the truck's ticket, or replace or void what is wrong",
+		ledger.Plural(n, "ticket"), bbl, one(n, "has", "have"), one(n, "needs", "need"), strings.Join(named, "; "))
+}
+
+// one is a word for one thing, or for several.
+func one(n int, word, words string) string {
+	if n == 1 {
+		return word
+	}
+	return words
+}
+
 // Overview is all that a page about the site shows.
 type Overview struct {
 	Status

@@ -280,8 +280,8 @@ func TestATicketThatHasLeftIsReplacedOrVoided(t *testing.T) {
 			}
 		}
 		old, err := b.Ticket(number)
-		if b.must(err); old.Voided != "ann: BS&W was 0.4; "+by+" is booked in its place" {
-			t.Errorf("void: %q", old.Voided)
+		if b.must(err); old.Voided != "ann on 2000-01-01: BS&W was 0.4; "+by+" is booked in its place" || !old.VoidedAt.Equal(time.Now()) {
+			t.Errorf("void: %q at %s", old.Voided, old.VoidedAt)
 		}
 		if sent := b.bodies(Tickets); len(sent) != 1 || !strings.HasPrefix(sent[0]["comments"].(string), "replaces "+number+": BS&W was 0.4") {
 			t.Errorf("sent %v", sent)

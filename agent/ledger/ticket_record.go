@@ -21,9 +21,10 @@ type TicketRecord struct {
 	Load       *tank.Load      `json:"load,omitempty"`   // what was seen; nil for a ticket that a person wrote
 	Start      time.Time       `json:"start"`
 	End        time.Time       `json:"end"`
-	Person     string          `json:"person,omitempty"`      // who wrote or released it
-	Rejected   string          `json:"rejected,omitempty"`    // by whom and why
-	Voided     string          `json:"voided,omitempty"`      // after it had left: by whom and why, and which ticket is booked in its place
+	Person     string          `json:"person,omitempty"`   // who wrote or released it
+	Rejected   string          `json:"rejected,omitempty"` // by whom and why
+	Voided     string          `json:"voided,omitempty"`   // after it had left: by whom, on which day and why, and which ticket is booked in its place
+	VoidedAt   time.Time       `json:"voided_at,omitzero"`
 	ReplacedBy string          `json:"replaced_by,omitempty"` // the ticket that is booked in its place
 	Replaces   string          `json:"replaces,omitempty"`    // the ticket in whose place it is booked: known where tickets are listed
 	LoadOf     string          `json:"load_of,omitempty"`     // of one that a person wrote: gauger's own ticket of the same load

@@ -161,7 +161,8 @@ func (l *Ledger) hasLeft(number string) (b TicketRecord, err error) {
 // void stages that a ticket that has left counts no more; by is the one that is booked in its place, if any.
 func (tx *txn) void(number, person, why, by string) (b TicketRecord) {
 	tx.amendTicket(strings.ToUpper(number), func(kept *TicketRecord) {
-		if kept.Voided, kept.ReplacedBy = person+": "+why, by; by != "" {
+		kept.VoidedAt = tx.now.Round(0)
+		if kept.Voided, kept.ReplacedBy = person+" on "+kept.VoidedAt.In(tx.l.site.Zone).Format(time.DateOnly)+": "+why, by; by != "" {
 			kept.Voided += "; " + by + bookedInstead
 		}
 		b = *kept

@@ -22,6 +22,7 @@ type view struct {
 	First    []problemView // the dearest problems
 	More     []problemView // the others
 	Hints    []string
+	Unread   string // a hint that stands with the problems
 	Tanks    []tankView
 	Days     []dayView
 	Paper    string // the trucks' tickets beside the gauge
@@ -80,7 +81,7 @@ const shownProblems = 3
 // newView turns an overview into words; forms: somebody has a token.
 func newView(o control.Overview, site ledger.Site, forms bool) view {
 	w := words{o.Now, site.Zone}
-	v := view{Shut: o.Shut != "", Hints: o.Hints, Forms: forms && o.Shut == ""}
+	v := view{Shut: o.Shut != "", Hints: o.Hints, Unread: o.Unread, Forms: forms && o.Shut == ""}
 	v.answers(o)
 	for i, p := range o.Found {
 		x := problemView{p.Text, p.Do}
@@ -234,6 +235,9 @@ func (v *view) tickets(o control.Overview, w words) {
 		}
 		if why := r.ForReview(); why != nil {
 			t.Mood, t.Text = control.Bad, t.Text+"; needs review: "+strings.Join(why, ", ")
+		}
+		if r.Load != nil && len(r.Load.Remarks) > 0 {
+			t.Text += "; " + strings.Join(r.Load.Remarks, ", ")
 		}
 		if r.Hauled != nil {
 			t.Text += "; " + r.Hauled.String()

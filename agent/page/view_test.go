@@ -72,9 +72,21 @@ func TestATicketThatNeedsAPersonIsNotGreen(t *testing.T) {
 		if got := look(); got.Mood != control.Well {
 			t.Fatalf("a sound one: %+v", got)
 		}
-		doubtful.Load.Review = []string{"data gap 42 min"}
+		doubtful.Load.Remarks = []string{"one truck or two"}
+		if got := look(); got.Mood != control.Well || !strings.HasSuffix(got.Text, "one truck or two") {
+			t.Errorf("one with a remark: %+v", got)
+		}
+		doubtful.Found = []ledger.Finding{{Note: "it came back"}}
+		if got := look(); got.Mood != control.Bad || !strings.Contains(got.Text, "needs review: learned later: it came back") {
+			t.Errorf("one of which something was learned: %+v", got)
+		}
+		doubtful.Found, doubtful.Load.Review = nil, []string{"data gap 42 min"}
 		if got := look(); got.Mood != control.Bad || !strings.Contains(got.Text, "needs review: data gap 42 min") {
 			t.Errorf("a doubtful one: %+v", got)
+		}
+		o.Unread = "1 ticket has left and needs review"
+		if v := newView(o, r.Site, false); v.Unread != o.Unread || v.Mood != newView(control.Overview{Status: control.Status{Answers: o.Answers}}, r.Site, false).Mood {
+			t.Errorf("%q, %s", v.Unread, v.Mood)
 		}
 		match := func(bbl float64) ticketView {
 			doubtful.Matches = []ledger.TruckTicket{{Hauler: "88", Bbl: bbl, Basis: ledger.AsObserved}}

@@ -144,7 +144,7 @@ func (p *statusPage) write() {
 	p.tanks()
 	p.badPoints()
 	head := "\nhint: "
-	for _, hint := range p.s.Hints {
+	for _, hint := range p.s.AllHints() {
 		p.printf(head+"%s", hint)
 		head = "hint: "
 	}

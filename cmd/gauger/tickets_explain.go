@@ -136,8 +136,12 @@ func (r *ticketRow) sentences(h site) []string {
 	if l.Group != "" {
 		say("The tank stands in the group %s, joined by an open equaliser; the group lost %.1f bbl.", l.Group, l.GroupBbl)
 	}
-	if tellsOfGap(l) && hidden == nil {
-		say("No reading came for %s of its %s: what the level did in that time is not known.", spokenDuration(l.Gap), spokenDuration(l.End.Sub(l.Start)))
+	switch took := l.End.Sub(l.Start); {
+	case !tellsOfGap(l) || hidden != nil:
+	case l.Gap > took:
+		say("Nothing shows the level for %s about its end or its beginning: when in that time it was, and what else the level did, is not known.", spokenDuration(l.Gap))
+	default:
+		say("No reading came for %s of its %s: what the level did in that time is not known.", spokenDuration(l.Gap), spokenDuration(took))
 	}
 	if len(l.Remarks) > 0 {
 		say("A reader should know: %s.", strings.Join(l.Remarks, ", "))
@@ -214,10 +218,13 @@ func otherCausesSeen(l *tank.Load, v *tank.Rivals, say func(format string, args 
 			v.Others, v.Rose, v.RoseBbl)
 	}
 	watched := spokenDuration(v.Watched)
-	if v.BackIn < 0.5 {
+	switch fell := l.Open - l.Close; {
+	case v.BackIn < 0.5:
 		say("A recirculation: no, gauger watched for %s after the end, and nothing came back.", watched)
-	} else {
-		say("A recirculation: no, gauger watched for %s after the end, and of %.1f in only %.1f in came back.", watched, l.Open-l.Close, v.BackIn)
+	case v.BackIn > fell/2:
+		say("A recirculation: most likely, in the %s that gauger watched after the end %.1f of %.1f in came back.", watched, v.BackIn, fell)
+	default:
+		say("A recirculation: no, gauger watched for %s after the end, and of %.1f in only %.1f in came back.", watched, fell, v.BackIn)
 	}
 }
 
@@ -231,12 +238,18 @@ func confidenceSentences(l *tank.Load) []string {
 	if l.Sigma > 0 {
 		text += fmt.Sprintf(" The sensor's readings scatter by %.2f in.", l.Sigma)
 	}
+	if len(l.Remarks) > 0 {
+		return []string{text}
+	}
 	return []string{text, "Nothing was found that calls for a person."}
 }
 
 // outcomeSentences tell of the truck's ticket, of a rejection, and of what comes next.
 func (r *ticketRow) outcomeSentences(h site) []string {
 	var out []string
+	for _, f := range r.Found {
+		out = append(out, fmt.Sprintf("Learned later, on %s: %s.", timeText(f.At, h.zone()), f.Note))
+	}
 	if d := r.Hauled; d != nil {
 		out = append(out, fmt.Sprintf("The truck's ticket %s says %.2f bbl %s: %s.", strings.Join(d.Numbers, " and "), d.Bbl, basisOf(d.Basis, d.Metered), differenceOf(d, &r.TicketRecord)))
 	}

@@ -56,7 +56,7 @@ func TestTheCSVIsSafeInASpreadsheet(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"production_day": "2026-03-02", "purchaser": "'=HYPERLINK(\"x\"), \"Acme\"\nCrude", "hauler": "'+1 + @2", "hauler_bbl": "199.00", "difference_bbl": "-1.11",
-		"review": "'-no reading", "open_ft_in_q": "14-03-1", "close_ft_in_q": "04-01-2", "open_in": "171.25", "gross_bbl": "200.91", "net_bbl": "200.11",
+		"review": "needs review: -no reading", "open_ft_in_q": "14-03-1", "close_ft_in_q": "04-01-2", "open_in": "171.25", "gross_bbl": "200.91", "net_bbl": "200.11",
 		"open_ctl": "0.98876", "close_ctl": "0.99030", "start": "2026-03-02T09:00:00-06:00", "error_bbl": "0.42", "bsw_percent": "", "open_degf": "",
 	} {
 		if got[name] != want {
@@ -94,6 +94,28 @@ func TestALoadWithABlankInItIsNotToldAsSeen(t *testing.T) {
 	blank.Load.Gap = 10 * time.Second
 	if text := strings.Join(blank.sentences(site{}), "\n"); !strings.Contains(text, "without a pause, seen") || strings.Contains(text, "No reading came") {
 		t.Errorf("a short one:\n%s", text)
+	}
+}
+
+// Where most of it came back no word of explain says that it did not, nor that nobody has to look; what was learned later stands in every
+// place. A value that hung for longer than the load took is told as that.
+func TestALoadThatCameBackIsNotDenied(t *testing.T) {
+	back := paper(func(r *ticketRow) {
+		r.Load.Rivals.BackIn, r.Load.Remarks, r.Load.Gap = 109.4, []string{"one truck or two"}, 3*time.Hour
+		r.Found = []ledger.Finding{{Note: "the oil may never have left the site", At: r.Load.End.Add(time.Hour)}}
+	})
+	text := strings.Join(back.sentences(site{}), "\n")
+	for _, want := range []string{"A recirculation: most likely, in the 45 minutes that gauger watched after the end 109.4 of 121.8 in came back.",
+		"Learned later, on 2026-03-02 16:34: the oil may never have left the site.", "Nothing shows the level for 3.0 hours about its end or its beginning"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("not said: %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "recirculation: no") || strings.Contains(text, "calls for a person") || strings.Contains(text, "of its 34 minutes") {
+		t.Errorf("it is denied:\n%s", text)
+	}
+	if !slices.ContainsFunc(back.evidence(site{}), func(l [2]string) bool { return l[0] == "learned later" && strings.Contains(l[1], "never have left") }) {
+		t.Errorf("show: %q", back.evidence(site{}))
 	}
 }
 
@@ -310,7 +332,7 @@ func TestAPaperSaysWhatWasEditedAndGauged(t *testing.T) {
 	found := paper(func(r *ticketRow) {
 		r.Found, r.Load.Review = []ledger.Finding{{Note: "it came back"}}, []string{"a gap"}
 	})
-	if got := found.reviewText(); got != "a gap, learned later: it came back" {
+	if got := found.reviewText(); got != "needs review: a gap, learned later: it came back" {
 		t.Errorf("of a ticket that was corrected the list says %q", got)
 	}
 	void := paper(func(r *ticketRow) { r.Voided = "ann: no oil" })

@@ -3,12 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,6 +21,7 @@ type ticketsListOptions struct {
 	since     string
 	month     string
 	unmatched bool
+	review    bool
 	period    period
 }
 
@@ -38,6 +37,7 @@ func ticketsListCommand(c *call) *cobra.Command {
 	f.StringVar(&o.since, "since", "", "the same as --from with a `TIME`; a date is its midnight")
 	f.StringVar(&o.month, "month", "", "those of the production days of this `MONTH`: 2026-03")
 	f.BoolVar(&o.unmatched, "unmatched", false, "only those with which no truck's ticket is recorded")
+	f.BoolVar(&o.review, "review", false, "only those that need review: nobody has released them, and no truck's ticket bears them out")
 	return cmd
 }
 
@@ -63,7 +63,7 @@ func (o *ticketsListOptions) run(ctx context.Context, c *call, _ []string) error
 		return err
 	}
 	rows = slices.DeleteFunc(rows, func(r ticketRow) bool {
-		return o.id != "" && r.Tank != o.id || r.End.Before(after) || !o.period.contains(&r) || o.unmatched && (r.Hauled != nil || r.Off())
+		return o.id != "" && r.Tank != o.id || r.End.Before(after) || !o.period.contains(&r) || o.unmatched && (r.Hauled != nil || r.Off()) || o.review && r.ForReview() == nil
 	})
 	switch {
 	case c.json():
@@ -119,7 +119,7 @@ func printTickets(c *call, h site, rows []ticketRow, inBook map[string]float64) 
 	for i := range rows {
 		r := &rows[i]
 		g := r.figures(h)
-		start, end, ends := r.Start.Round(time.Minute).In(h.zone()), r.End.Round(time.Minute).In(h.zone()), "15:04" // to the minute that a number has
+		start, end, ends := r.Start.In(h.zone()), r.End.In(h.zone()), "15:04" // the minute that a number and every screen has: no time is rounded up
 		if start.YearDay() != end.YearDay() {
 			ends = "01-02 15:04"
 		}
@@ -134,7 +134,7 @@ func printTickets(c *call, h site, rows []ticketRow, inBook map[string]float64) 
 			}
 		}
 		t.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name(), r.Tank, timeText(start, h.zone()), clockText(end, ends),
-			open, closing, figureText(g.bbl, 2), truck, diff, r.standing(), r.reviewText())
+			open, closing, figureText(g.bbl, 2), truck, diff, r.standing(), r.remark())
 	}
 	t.printf("times of %s\n\n", h.zone())
 	printSums(t, h, rows)
@@ -149,6 +149,8 @@ type ticketSum struct {
 	rejected, dropped, voided   int
 	held                        int // of n: they have not left, and a person may yet reject them
 	heldBbl                     float64
+	review                      int // of n: a person should look at them
+	reviewBbl                   float64
 	lacking                     []string // the tanks of tickets without gross, and what they lack
 }
 
@@ -173,6 +175,9 @@ func (s *ticketSum) add(r *ticketRow, h site) {
 	s.bbl += bbl
 	if r.State == "held" {
 		s.held, s.heldBbl = s.held+1, s.heldBbl+bbl
+	}
+	if r.ForReview() != nil {
+		s.review, s.reviewBbl = s.review+1, s.reviewBbl+bbl
 	}
 	if r.figures(h).bbl == nil {
 		s.noBbl++
@@ -214,6 +219,9 @@ func (s *ticketSum) String() string {
 	}
 	if s.held > 0 {
 		text += fmt.Sprintf("; of it held: %d, %.2f bbl", s.held, s.heldBbl)
+	}
+	if s.review > 0 {
+		text += fmt.Sprintf("; of it needs review: %d, %.2f bbl", s.review, s.reviewBbl)
 	}
 	return text
 }
@@ -329,66 +337,4 @@ func (p *period) contains(r *ticketRow) bool {
 		return false
 	}
 	return true
-}
-
-// csvColumns are those of `tickets list --format csv`; csv writes their figures in the same order.
-const csvColumns = "production_day,number,tank,purchaser,start,end,open_ft_in_q,open_in,close_ft_in_q,close_in,open_bbl,close_bbl,gauge_bbl," +
-	"removed_bbl,inflow_bbl,error_bbl,open_degf,close_degf,specific_gravity,api60,bsw_percent,open_ctl,close_ctl,gross_bbl,net_bbl," +
-	"hauler,hauler_bbl,hauler_basis,difference_bbl,state,review,booked_bbl,booked_gross_bbl,booked_net_bbl,void,replaces,replaced_by"
-
-// csvLine is a ticket as an accountant imports it. A figure that is not known is empty. The booked columns are those to add up: of a
-// ticket that was rejected, dropped or voided they are 0.
-func (r *ticketRow) csvLine(h site) []string {
-	at := func(t time.Time) string { return t.In(h.zone()).Format(time.RFC3339) }
-	f := r.figures(h)
-	open, closing := "", ""
-	if f.open != nil {
-		open, closing = gaugeText(*f.open), gaugeText(*f.closing)
-	}
-	v := r.Volumes
-	if v == nil {
-		v = &ledger.Volumes{}
-	}
-	var openBbl, closeBbl, off *float64
-	if r.Volumes != nil {
-		openBbl, closeBbl = &v.OpenBbl, &v.CloseBbl
-	}
-	if r.Load != nil {
-		off = &r.Load.ErrorBbl
-		if r.Load.Least() != "" {
-			off = nil // there was more, and nobody knows how much
-		}
-	}
-	line := []string{
-		r.Day, spreadsheetText(r.Number), spreadsheetText(r.Tank), spreadsheetText(r.purchaser(h)), at(r.Start), at(r.End),
-		open, levelText(f.open), closing, levelText(f.closing), figureText(openBbl, 2), figureText(closeBbl, 2), figureText(f.bbl, 2),
-		figureText(r.RemovedBbl(), 2), figureText(r.Inflow(), 2), figureText(off, 2), figureText(v.OpenDegF, 1), figureText(v.CloseDegF, 1), figureText(v.Gravity, 4), figureText(v.API60, 1),
-		figureText(v.BSW, 2), figureText(v.OpenCTL, 5), figureText(v.CloseCTL, 5), figureText(v.GrossBbl, 2), figureText(v.NetBbl, 2),
-	}
-	if t := r.Hauled; t != nil {
-		basis := t.Basis
-		if t.Metered {
-			basis += " metered"
-		}
-		line = append(line, spreadsheetText(strings.Join(t.Numbers, " + ")), figureText(&t.Bbl, 2), basis, figureText(t.Difference, 2))
-	} else {
-		line = append(line, "", "", "", "")
-	}
-	line = append(line, r.standing(), spreadsheetText(r.reviewText()))
-	for _, bbl := range []*float64{f.bbl, v.GrossBbl, v.NetBbl} {
-		if !r.Booked() {
-			bbl = new(0.0)
-		}
-		line = append(line, figureText(bbl, 2))
-	}
-	return append(line, strconv.FormatBool(r.Voided != ""), spreadsheetText(r.Replaces), spreadsheetText(r.ReplacedBy))
-}
-
-// writeTicketsCSV writes a line for each ticket: times in the site's zone, gauges in inches, volumes in barrels.
-func writeTicketsCSV(c *call, h site, rows []ticketRow) error {
-	lines := [][]string{strings.Split(csvColumns, ",")}
-	for i := range rows {
-		lines = append(lines, rows[i].csvLine(h))
-	}
-	return csv.NewWriter(c.out).WriteAll(lines)
 }

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -93,6 +95,18 @@ func (r *ticketRow) sentBody() (b ticketBody) {
 	return b
 }
 
+// remark is what the list says of a ticket: why it wants a person, and what a reader should know.
+func (r *ticketRow) remark() string {
+	text := r.reviewText()
+	if r.Load == nil || len(r.Load.Remarks) == 0 {
+		return text
+	}
+	return strings.TrimPrefix(text+", "+strings.Join(r.Load.Remarks, ", "), ", ")
+}
+
+// needsReview begins the remark of a ticket at which a person should look.
+const needsReview = "needs review: "
+
 // reviewText tells the reasons for a review, who wrote or rejected the ticket, and what was out of the usual in sending it.
 func (r *ticketRow) reviewText() string {
 	var all []string
@@ -107,12 +121,11 @@ func (r *ticketRow) reviewText() string {
 			all = append(all, "anyway: "+r.Anyway)
 		}
 	default:
-		all = slices.Clone(r.Load.Review)
+		if all = slices.Concat(r.Load.Review, r.Learned()); r.ForReview() != nil {
+			all[0] = needsReview + all[0]
+		}
 		if r.Stop != nil && r.State == "held" {
 			all = append(all, "on hold by "+r.Stop.Person)
-		}
-		for _, f := range r.Found {
-			all = append(all, "learned later: "+f.Note)
 		}
 	}
 	if r.Voided != "" {
@@ -224,4 +237,77 @@ func percent(wire cloud.Wire, v *float64) *float64 {
 		return v
 	}
 	return new(*v * 100)
+}
+
+// csvColumns are those of `tickets list --format csv`; csv writes their figures in the same order.
+const csvColumns = "production_day,number,tank,purchaser,start,end,open_ft_in_q,open_in,close_ft_in_q,close_in,open_bbl,close_bbl,gauge_bbl," +
+	"removed_bbl,inflow_bbl,error_bbl,open_degf,close_degf,specific_gravity,api60,bsw_percent,open_ctl,close_ctl,gross_bbl,net_bbl," +
+	"hauler,hauler_bbl,hauler_basis,difference_bbl,state,review,booked_bbl,booked_gross_bbl,booked_net_bbl,void,replaces,replaced_by,voided_at,voided_by,remarks"
+
+// csvLine is a ticket as an accountant imports it. A figure that is not known is empty. So are the barrels of a ticket that was rejected,
+// dropped or voided, whichever column somebody adds up: its gauges and the stocks at them stay, and its booked columns are 0.
+func (r *ticketRow) csvLine(h site) []string {
+	at := func(t time.Time) string { return t.In(h.zone()).Format(time.RFC3339) }
+	f := r.figures(h)
+	open, closing := "", ""
+	if f.open != nil {
+		open, closing = gaugeText(*f.open), gaugeText(*f.closing)
+	}
+	v := r.Volumes
+	if v == nil {
+		v = &ledger.Volumes{}
+	}
+	var openBbl, closeBbl, off *float64
+	remarks, voidedAt := "", ""
+	if r.Volumes != nil {
+		openBbl, closeBbl = &v.OpenBbl, &v.CloseBbl
+	}
+	if r.Load != nil {
+		off, remarks = &r.Load.ErrorBbl, strings.Join(r.Load.Remarks, ", ")
+		if r.Load.Least() != "" {
+			off = nil // there was more, and nobody knows how much
+		}
+	}
+	gone := !r.Booked()
+	sums := func(bbl *float64) string {
+		if gone {
+			return ""
+		}
+		return figureText(bbl, 2)
+	}
+	line := []string{
+		r.Day, spreadsheetText(r.Number), spreadsheetText(r.Tank), spreadsheetText(r.purchaser(h)), at(r.Start), at(r.End),
+		open, levelText(f.open), closing, levelText(f.closing), figureText(openBbl, 2), figureText(closeBbl, 2), sums(f.bbl),
+		sums(r.RemovedBbl()), sums(r.Inflow()), sums(off), figureText(v.OpenDegF, 1), figureText(v.CloseDegF, 1), figureText(v.Gravity, 4), figureText(v.API60, 1),
+		figureText(v.BSW, 2), figureText(v.OpenCTL, 5), figureText(v.CloseCTL, 5), sums(v.GrossBbl), sums(v.NetBbl),
+	}
+	if t := r.Hauled; t != nil {
+		basis := t.Basis
+		if t.Metered {
+			basis += " metered"
+		}
+		line = append(line, spreadsheetText(strings.Join(t.Numbers, " + ")), sums(&t.Bbl), basis, sums(t.Difference))
+	} else {
+		line = append(line, "", "", "", "")
+	}
+	line = append(line, r.standing(), spreadsheetText(r.reviewText()))
+	for _, bbl := range []*float64{f.bbl, v.GrossBbl, v.NetBbl} {
+		if gone {
+			bbl = new(0.0)
+		}
+		line = append(line, figureText(bbl, 2))
+	}
+	if !r.VoidedAt.IsZero() {
+		voidedAt = at(r.VoidedAt)
+	}
+	return append(line, strconv.FormatBool(r.Voided != ""), spreadsheetText(r.Replaces), spreadsheetText(r.ReplacedBy), voidedAt, spreadsheetText(r.Voided), spreadsheetText(remarks))
+}
+
+// writeTicketsCSV writes a line for each ticket: times in the site's zone, gauges in inches, volumes in barrels.
+func writeTicketsCSV(c *call, h site, rows []ticketRow) error {
+	lines := [][]string{strings.Split(csvColumns, ",")}
+	for i := range rows {
+		lines = append(lines, rows[i].csvLine(h))
+	}
+	return csv.NewWriter(c.out).WriteAll(lines)
 }

@@ -87,6 +87,9 @@ func (r *ticketRow) evidence(h site) sheet {
 	s.add("seal off", "%s", b.SealOff)
 	s.add("seal on", "%s", b.SealOn)
 	s = append(s, r.editLines(h)...)
+	for _, f := range r.Found {
+		s.add("learned later", "%s: %s", at(f.At), f.Note)
+	}
 	r.addPeople(&s, at)
 	s.add("comments", "%s", b.Comments)
 	s.add("as sent", "%s", string(r.Ticket))
