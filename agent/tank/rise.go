@@ -320,7 +320,7 @@ func (r returned) rolled(d draw, removed float64) bool {
 	if removed >= truckLeast && r.first > d.end+rolledPause {
 		return false
 	}
-	return (r.seen >= rolledSeen || d.samples == 0) && r.inches >= rolledShare*fall && 0.8*r.inches*(d.end-d.start) >= rolledRate*fall*(r.last-r.first)
+	return (r.seen >= rolledSeen || d.samples == 0) && r.inches >= rolledShare*fall && r.inches <= fall/rolledShare && 0.8*r.inches*(d.end-d.start) >= rolledRate*fall*(r.last-r.first)
 }
 
 // atOnce says that a load's worth came back minutes after a draw, and faster than any well makes it: a sensor that somebody lifts and

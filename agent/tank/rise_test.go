@@ -287,3 +287,19 @@ func TestAPlungersDumpBehindALoadAsksNothing(t *testing.T) {
 		t.Errorf("want one load that asks nothing: %+v", r.loads)
 	}
 }
+
+// More comes back than a truck took, as evenly as it went: no oil does, but a float that is lifted behind the load.
+func TestMoreThanItTookComesBack(t *testing.T) {
+	r := newRig(t, aWell)
+	up := aLoad.End() + 900
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if since := s - up; since > 0 && since < 5400 {
+			v += math.Min(130, since*0.15)
+		}
+		return tanktest.Radar(0, s, v), true
+	}
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) == 0 || math.Abs(r.loads[0].RemovedBbl-aLoad.Bbl) > 2 {
+		t.Errorf("%+v %+v", r.loads, r.verdicts)
+	}
+}
