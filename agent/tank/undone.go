@@ -30,16 +30,20 @@ const (
 // where it was before the sensor jumped about. What a pump may have done is a reason for doubt only, and a load.
 func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	t := &u.site.tanks[i]
-	fall := d.opening.level - d.closing.level
+	fall, per := d.opening.level-d.closing.level, t.Table.PerInch(d.closing.level)
 	if n, stepped, told := staircase(ts, *d, piecePrice); told && n >= stairFew && stepped >= leapMost*fall {
 		return fmt.Sprintf("it fell in %d steps, with rest between them, as no pump draws", n)
 	}
-	if n, stepped, told := staircase(ts, *d, piecePrice/2); (told || ts.interval.changes < 8) && n >= stairFew && stepped >= leapSome*fall { // so few changes show no gateway's beat
+	n, stepped, told := staircase(ts, *d, piecePrice/2)
+	if told && n > stairFew && stepped >= explainedShare*fall && (fall-stepped)*per < explainedShare*t.Loads.MinLoad {
+		return fmt.Sprintf("%.1f in of its %.1f in fell in %d steps, with rest between them, as no pump draws", stepped, fall, n)
+	}
+	if (told || ts.interval.changes < 8) && n >= stairFew && stepped >= leapSome*fall { // so few changes show no gateway's beat
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell in %d steps, with rest between them", stepped, fall, n))
 	}
 	atOnce := leaps(ts, t, *d)
 	switch {
-	case atOnce >= leapMost*fall && pumped(ts, t, *d, quickTimes): // two trucks at once, or a pump that nobody has reckoned with
+	case atOnce >= leapMost*fall && (t.pumpRate(*d) > t.Loads.MaxRate || (fall-atOnce)*per >= explainedShare*t.Loads.MinLoad) && pumped(ts, t, *d, quickTimes): // two trucks at once, or a pump that nobody has reckoned with
 		d.doubts = append(d.doubts, fmt.Sprintf("it fell by %.1f bbl a minute, faster than max_rate", t.pumpRate(*d)))
 	case atOnce >= leapMost*fall && stoodSince(ts, *d):
 		d.doubts = append(d.doubts, fmt.Sprintf("the value stood still since the load before it, and fell by %.1f in at once: the rest of that load, if the sensor hung", fall))
