@@ -3,6 +3,7 @@ package tank
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gauger/agent/eventrules"
 	"gauger/agent/tank/stats"
@@ -13,6 +14,7 @@ const (
 	junkTimes    = 1.2    // times the pump's rate that the level may have fallen meanwhile
 	fallLately   = 150.0  // s of a fall that show its rate
 	jumpLately   = 3600.0 // s before it in which a jump says that somebody works on the sensor
+	handledOff   = 0.1    // share of a fall by which a sensor that was lifted is let in again elsewhere, at most as far as handledNear
 	handledJumps = 2      // of a sensor that somebody has in hands, about a draw
 	spanMost     = 30.0   // in by which a sensor is spanned anew while a truck loads; further it moves in somebody's hands
 	jumpedRun    = 60.0   // s for which a level may rise no higher and still be on its way up
@@ -24,37 +26,58 @@ const (
 )
 
 // jumpedBack is when, before a draw, the level was where it came to rest some time after it, alive, but for what the well made, where most of the
-// way back was made faster than oil comes, or of the way from there to the opening: then nothing left in between. No
-// other tank gave the oil.
+// way back was made faster than oil comes, or of the way from there to the opening: then nothing left in between. What it did from the next
+// draw or jump on says so by where it rests now. No other tank gave the oil.
 func (u *update) jumpedBack(i int, ts *tankState, d draw) (since float64, ok bool) {
 	t, fall := &u.site.tanks[i], d.opening.level-d.closing.level
 	near := math.Max(backAgain, backShare*fall)
 	after := between(ts.levels.recent, d.end, d.next-restNear)
-	was := ts.levels.before(d.start)
+	if all := between(ts.levels.recent, d.end, math.Inf(1)); calm(all, near+restSigmas*ts.noise.perSample(), d.usualInflow) && u.wasThere(i, ts, d, all, math.Max(near, math.Min(handledOff*fall, handledNear)), explainedShare*t.Loads.MinLoad/t.Table.PerInch(d.closing.level), &since) {
+		return since, true
+	}
 	if len(after) == 0 || isAtClosing(ts, d, after, near) {
 		return 0, false
 	}
 	for k := len(after); k >= jumpedRest || k == len(after); k -= jumpedRest {
-		rest := lastSamplesOf(after[:k], jumpedRest)
-		now, at := stats.Median(values(rest)), rest[len(rest)-1].t
-		moved := now - stats.Median(values(rest[:(len(rest)+1)/2]))
-		if now < d.closing.level+(1-explainedShare)*fall || changesIn(rest) < stepFew || math.Abs(moved) > near/2 {
-			continue
-		}
-		if u.othersLost(i, d.end, at) >= explainedShare*(now-d.closing.level)*t.Table.PerInch(now) {
-			continue
-		}
-		for n, r := range was {
-			made, high := d.usualInflow*(at-r.t), d.opening.level-r.v
-			if off := now - r.v - made; off > near || off < -near-made || cameBy(was, n, near) {
-				continue
-			}
-			if jumpedUp(ts, t, r.t, at) >= explainedShare*fall || high >= handledShare*fall && jumpedUp(ts, t, r.t, d.start) >= explainedShare*high {
-				return r.t, true
-			}
+		if u.wasThere(i, ts, d, after[:k], near, math.Inf(1), &since) {
+			return since, true
 		}
 	}
 	return 0, false
+}
+
+// calm says that a level has lain within some inches for long at the end of some samples, but for what flowed in.
+func calm(b []sample, within, inflow float64) bool {
+	last := b[len(b)-1].t - backAlive
+	v := values(between(b, last, math.Inf(1)))
+	return b[0].t <= last && slices.Max(v)-slices.Min(v) <= 2*within+inflow*backAlive
+}
+
+// wasThere says that the level, where it rests at the end of some samples behind a draw, was before it, as jumpedBack tells, and since when.
+func (u *update) wasThere(i int, ts *tankState, d draw, after []sample, near, most float64, since *float64) bool {
+	t, fall := &u.site.tanks[i], d.opening.level-d.closing.level
+	rest := lastSamplesOf(after, jumpedRest)
+	now, at := stats.Median(values(rest)), rest[len(rest)-1].t
+	moved := now - stats.Median(values(rest[:(len(rest)+1)/2]))
+	alive := changesIn(rest) >= stepFew || ts.interval.changes >= 8 && stoodFor(rest) < hungNever*ts.interval.held
+	if now < d.closing.level+(1-explainedShare)*fall || !alive || math.Abs(moved) > near/2 {
+		return false
+	}
+	if u.othersLost(i, d.end, at) >= explainedShare*(now-d.closing.level)*t.Table.PerInch(now) {
+		return false
+	}
+	was := ts.levels.before(d.start)
+	for n, r := range was {
+		made, high := d.usualInflow*(at-r.t), d.opening.level-r.v
+		if off := now - r.v - made; off > math.Min(near, most) || off < -math.Min(near+made, most) || !restedAt(ts, was, n, near, d.usualInflow) {
+			continue
+		}
+		if jumpedUp(ts, t, r.t, at) >= explainedShare*fall || high >= handledShare*fall && jumpedUp(ts, t, r.t, d.start) >= explainedShare*high {
+			*since = r.t
+			return true
+		}
+	}
+	return false
 }
 
 // isAtClosing says that the level is where a draw left it, but for what the well made, whatever it showed meanwhile.
@@ -73,6 +96,23 @@ func cameBy(was []point, n int, near float64) bool {
 	return n > 0 && was[n-1].t-was[n].t < jumpedRest*nodeEvery && math.Abs(was[n-1].v-was[n].v) > near/2
 }
 
+// restedAt says that the level had rested at one of some points, the newest first, for half an hour or since the load before: what a sensor shows
+// on its way, or in somebody's hands, is no level at which oil stood.
+func restedAt(ts *tankState, was []point, n int, near, inflow float64) bool {
+	since := was[n].t - bulgeRest
+	if k := len(ts.reports.loads); k > 0 && ts.reports.loads[k-1].end < was[n].t {
+		if l := ts.reports.loads[k-1]; math.Abs(was[n].v-l.closing) <= near+inflow*(was[n].t-l.end) {
+			since = math.Max(since, l.end+settleShort)
+		}
+	}
+	for k := n + 1; k < len(was) && was[k].t >= since; k++ {
+		if math.Abs(was[k].v-was[n].v) > near+inflow*(was[n].t-was[k].t) {
+			return false
+		}
+	}
+	return !cameBy(was, n, near)
+}
+
 // jumpedUp are the inches by which the level rose between two times in runs in which it rose faster than oil comes: a sensor's filter
 // makes the rest of a jump slow.
 func jumpedUp(ts *tankState, t *Tank, from, to float64) (inches float64) {
@@ -85,7 +125,11 @@ func jumpedUp(ts *tankState, t *Tank, from, to float64) (inches float64) {
 				top = k
 			}
 			by := float64(b[k].v - b[k-1].v)
-			leapt = leapt || b[k].flags == unlinked && by > 0 || by > noise && by > fasterThan*t.maxRate(float64(b[k].v))*(b[k].t-b[k-1].t)
+			rate, dt := fasterThan*t.maxRate(float64(b[k].v)), b[k].t-b[k-1].t
+			if dt > math.Max(hungLeast, 4*ts.interval.usual) { // nobody saw it rise: no oil does that within minutes either
+				rate = math.Min(rate, cameFaster*fillRate/60/t.Table.PerInch(float64(b[k].v)))
+			}
+			leapt = leapt || b[k].flags == unlinked && by > 0 || by > noise && by > rate*dt
 		}
 		if leapt {
 			inches += float64(b[top].v - b[low].v)

@@ -54,7 +54,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	}
 	seen := pumped(ts, t, *d, 1)
 	handledSince, hands := handled(ts, t, *d)
-	if !seen || atOnce >= leapSome*fall || hands {
+	if !seen || atOnce >= leapSome*fall || hands || !spanned(ts, t, *d) {
 		if since, ok := u.jumpedBack(i, ts, *d); ok {
 			return fmt.Sprintf("the level jumped back to where it had been %s before it", spanText(d.start-since))
 		}
@@ -101,6 +101,28 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	}
 	d.doubts = append(d.doubts, was)
 	return ""
+}
+
+// spanned says that behind a draw the level rested for minutes at its closing, and then stepped up once, between two readings, and stays there, as
+// where somebody spans the sensor anew.
+func spanned(ts *tankState, t *Tank, d draw) bool {
+	b := between(ts.levels.recent, d.end+settleShort, math.Inf(1))
+	for k := 1; k < len(b); k++ {
+		if jumpedUp(ts, t, b[k-1].t, b[k].t) > 0 {
+			return b[k-1].t-d.end >= hungLeast && rests(b[:k], d.closing.level, d.usualInflow) && rests(b[k:], float64(b[k].v), d.usualInflow)
+		}
+	}
+	return true
+}
+
+// rests says that some samples stay at a level, but for what flows in.
+func rests(b []sample, level, inflow float64) bool {
+	for _, s := range b {
+		if off := float64(s.v) - level; off < -jumpLeast || off > jumpLeast+inflow*(s.t-b[0].t) {
+			return false
+		}
+	}
+	return true
 }
 
 // aliveWhereItWas says that the level stood dead behind a draw, jumped to where it had been before it, but for what the well made and
@@ -262,6 +284,9 @@ func (u *update) lifted(i int, ts *tankState, d draw) (l lift, ok bool) {
 				continue
 			}
 			if u.othersLost(i, r.t, a.t) >= explainedShare*fall*per {
+				continue
+			}
+			if jumped && !restedAt(ts, was, n, near, inflow) {
 				continue
 			}
 			exact := math.Abs(a.v-r.v-made/2) <= made/2+math.Max(backExact, backNoise*ts.noise.perSample())
