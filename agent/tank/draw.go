@@ -55,6 +55,7 @@ type gauge struct {
 	slope      float64 // in/s by which the piece that it is read off rises
 	since      float64 // s; and since when, 0 where it is read off none
 	dipped     bool    // a vacuum's dip was taken off it
+	risen      bool    // it is one reading, to which oil lifted the level right before the draw
 }
 
 // production flows into a tank at rest: inches per second, with the standard error.

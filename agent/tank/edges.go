@@ -68,13 +68,21 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 
 	d.start = crossing(head, s0, f.from.t-60, firstTime(inner, f.to.t))
 	rest := ts.resting(t, d)
-	rest.before, rest.head = true, head
+	rest.before, rest.head, rest.dumped = true, head, ts.levels.mostRisen(math.Max(ts.decidedTo, d.start-keepFor), f.from.t-ranLong, ranLong)
+	rests, from := f.from.t, f.from.t-60
+	if b := between(ts.levels.recent, rests, firstTime(inner, f.to.t)); len(b) > 0 {
+		top := b[highest(b)]
+		if rose := float64(top.v) - s0.v; rose > math.Max(spikeLeast, spikeSigma*ts.noise.perSample()) && rose <= liftDumps*rest.dumped {
+			rests, from = top.t, top.t // while the level rises it has not begun to fall
+			d.start = math.Max(d.start, from)
+		}
+	}
 	for range openTries {
 		rest.at = d.start
-		rest.samples = d.beforeDraw(between(ts.levels.recent, math.Max(in.lo, f.from.t-d.restReach()), math.Max(d.start-rampClear, f.from.t)), d.start)
+		rest.samples = d.beforeDraw(between(ts.levels.recent, math.Max(in.lo, f.from.t-d.restReach()), math.Max(d.start-rampClear, rests)), d.start)
 		d.opening = rest.estimate(made.last).orLine(s0, d.start, ts.noise.perSample())
 		s0 = line{d.start, d.opening.level, made.last}
-		d.start = crossing(head, s0, f.from.t-60, firstTime(inner, f.to.t))
+		d.start = crossing(head, s0, from, firstTime(inner, f.to.t))
 		if rest.at-d.start < rampClear {
 			break // else what was taken for rest had begun to fall: the tank was topped up until then
 		}
@@ -231,11 +239,14 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, recent []sample, in bounds) g
 func aloneAt(ts *tankState, d draw, g gauge, behind bool) float64 {
 	at, slope, side := d.start, d.inflowBefore, -1.0
 	b := between(ts.levels.recent, math.Max(ts.decidedTo, at-aloneLong), at)
+	if !behind && g.since > 0 && g.samples > restFew { // read off a piece that rises as the well's pump makes it
+		b, slope = between(b, g.since, at), g.slope
+	}
 	if behind {
 		at, slope, side = d.end, d.inflowAfter, 1
 		b = between(ts.levels.recent, at, math.Min(d.next, at+aloneLong))
 	}
-	if len(b) < aloneFew || g.dipped || d.deadband > 0 || d.late+d.foam > 0 {
+	if len(b) < aloneFew || g.dipped || g.risen || d.deadband > 0 || d.late+d.foam > 0 {
 		return 0
 	}
 	off := make([]float64, len(b))

@@ -60,6 +60,9 @@ func (l *levels) volumeError(t *Tank, d draw) float64 {
 	end := math.Max(d.end, d.evened)
 	before := d.inflow.beyond(witness(l.recent, per, line{d.start, d.opening.level, slope}, since, d.start-witnessFirst))
 	after := d.inflow.beyond(witness(d.rest(l), per, line{end, d.closing.level, d.inflowAfter}, end+witnessFirst, math.Min(d.within.hi, end+witnessLast)))
+	if d.opening.risen {
+		before = 0 // the rest there was before oil lifted it
+	}
 	switch {
 	case d.late > 0:
 		before, after = 0, 0 // what was shown there is the level's of earlier

@@ -59,7 +59,7 @@ func (u *update) wasThere(i int, ts *tankState, d draw, after []sample, near, mo
 	rest := lastSamplesOf(after, jumpedRest)
 	now, at := stats.Median(values(rest)), rest[len(rest)-1].t
 	moved := now - stats.Median(values(rest[:(len(rest)+1)/2]))
-	alive := changesIn(rest) >= stepFew || ts.interval.changes >= 8 && stoodFor(rest) < hungNever*ts.interval.held
+	alive := changesIn(rest) >= stepFew || ts.interval.changes >= heldFew && !ts.interval.stood(stoodFor(rest), neverHeld)
 	if now < d.closing.level+(1-explainedShare)*fall || !alive || math.Abs(moved) > near/2 {
 		return false
 	}

@@ -74,7 +74,7 @@ type sums struct{ w, t, v, tt, tv, vv float64 }
 func (r resting) pieces() (out []piece, sigma float64) {
 	b := r.withoutSpikes()
 	sigma = math.Max(r.sigma, r.step/math.Sqrt(12))
-	if s := neighbourScatter(b); s > sigma {
+	if s := neighbourScatter(b); s > sigma && len(b) >= aloneFew { // of fewer what lifts the level is no noise
 		sigma = s
 	}
 	return cut(r.thinned(b), func(s sample) float64 { return r.sampleVariance(s, sigma) }, piecePrice), sigma

@@ -221,3 +221,58 @@ func TestAStrongWellBehindAFadingPump(t *testing.T) {
 		t.Errorf("%+v, want one load to 138.7 to 139.4 in", r.loads)
 	}
 }
+
+// A separator dumps four barrels an hour, the last ones in the minute before the truck: the opening is where the fall begins, though one
+// reading alone saw it, or two on the rise. As high a reading in a tank whose level never rises so is a spike, and lifts nothing.
+func TestADumpRightBeforeTheTruckIsInTheOpening(t *testing.T) {
+	for _, c := range []struct{ every, before, dumps, spike float64 }{{120, 80, 4, 0}, {30, 75, 4, 0}, {30, 90, 4, 0}, {120, 80, 0, 2.4}} {
+		load := tanktest.Move{From: 6*tanktest.Hour + 20, Bbl: 130, Rate: 6}
+		w := tanktest.Well{Level0: 120, Moves: []tanktest.Move{load}}
+		for hour := range 7 {
+			w.Moves = append(w.Moves, tanktest.Move{From: float64(hour)*tanktest.Hour + 20 - c.before, Bbl: -c.dumps, Rate: 4})
+		}
+		r := newRig(t, w)
+		r.every = c.every
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if s == 6*tanktest.Hour {
+				v += c.spike
+			}
+			return tanktest.Radar(i, s, v), true
+		}
+		r.run(0, 9*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].Open-w.Level(load.From)) > 0.5 || len(r.loads[0].Review) > 0 {
+			t.Errorf("%+v: %+v, want an opening of %.2f in and no review", c, r.loads, w.Level(load.From))
+		}
+	}
+}
+
+// Of readings ten minutes apart two saw a slug come before the truck: the last one before the fall counts.
+func TestASlugBeforeTheTruckOfReadingsFarApart(t *testing.T) {
+	load := tanktest.Move{From: 6*tanktest.Hour + 360, Bbl: 140, Rate: 5.5}
+	w := tanktest.Well{Level0: 90, Inflow: 130, Moves: []tanktest.Move{{From: load.From - 1560, Bbl: -30, Rate: 2}, load}}
+	r := newRig(t, w)
+	r.every = 600
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].Open-w.Level(load.From)) > 1 {
+		t.Errorf("%+v, want an opening of %.2f in", r.loads, w.Level(load.From))
+	}
+}
+
+// A truck's pump gasses out minutes after it began, in a tank that rises: the line of the whole fall meets the rest before the truck came, and
+// the level was seen to rise until then.
+func TestALevelThatRisesHasNotBegunToFall(t *testing.T) {
+	load := tanktest.Move{From: 6*tanktest.Hour + 10, Bbl: 17, Rate: 6.5}
+	w := tanktest.Well{Level0: 120, Moves: []tanktest.Move{load}}
+	for k := range 7 {
+		w.Moves = append(w.Moves, tanktest.Move{From: load.From + 330*float64(k+1), Bbl: 17, Rate: 6.5})
+	}
+	for k := range 4 {
+		w.Moves = append(w.Moves, tanktest.Move{From: load.From - 700 - 5000*float64(k), Bbl: -7, Rate: 0.6})
+	}
+	r := newRig(t, w)
+	r.every = 60
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].Open-w.Level(load.From)) > 0.4 {
+		t.Errorf("%+v, want an opening of %.2f in", r.loads, w.Level(load.From))
+	}
+}

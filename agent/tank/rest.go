@@ -169,7 +169,7 @@ func (r resting) near(slope float64) gauge {
 	if r.before {
 		end, nearest = p.to, k == len(ps)-1
 	}
-	if nearest && p.to-p.from >= 2*pieceCarry {
+	if nearest && p.n > 2 && p.to-p.from >= 2*pieceCarry {
 		far := pieceCarry
 		if p.n > restFew {
 			far = math.Max(far, (p.to-p.from)/float64(p.n-1))
@@ -179,6 +179,12 @@ func (r resting) near(slope float64) gauge {
 	g := gauge{samples: p.n, away: math.Abs(r.nearest(0).t - r.at), since: p.from}
 	g.level, g.err = p.drawn(end, slope)
 	g.slope, _ = p.rise(slope)
+	if p.n <= restFew && k > 0 && r.before { // so few may be on the rise
+		k--
+	}
+	if s, ok := r.risen(ps[k], slope, sigma); ok && float64(s.v)-p.v > restSigmas*sigma {
+		g.level, g.err, g.samples, g.away, g.risen, end = float64(s.v), sigma, 1, r.at-s.t, true, s.t
+	}
 	switch {
 	case r.before || nearest:
 		g.level += slope * (r.at - end)
@@ -224,6 +230,37 @@ func (r resting) withoutLifts(all []sample, dumped, made float64) (lifted restin
 		return r, all
 	}
 	return lifted, b
+}
+
+// risen is the highest of the readings between the piece that an opening is read off and the draw, where oil lifted it: the falling line
+// meets it, and what came behind it lies on that. Some stood as high for longer than an echo lasts, or the level rises by as much at other
+// times, and no reading stood out alone.
+func (r resting) risen(p piece, usual, sigma float64) (top sample, ok bool) {
+	k := searchTime(r.samples, math.Nextafter(p.to, math.Inf(1)))
+	b := r.samples[k:]
+	if !r.before || len(b) == 0 || r.head.slope >= 0 {
+		return top, false
+	}
+	at := highest(b)
+	top = b[at]
+	was, err := p.drawn(top.t, usual)
+	rose, chance := float64(top.v)-was, pieceLower+restSigmas*math.Hypot(err, sigma)
+	if rose < math.Max(fallAboveNoise, chance) || r.head.at(top.t) < was+echoShare*rose {
+		return top, false
+	}
+	for _, s := range b[at+1:] {
+		if float64(s.v) < r.head.at(s.t)-math.Max(lineMiss, chance) {
+			return top, false
+		}
+	}
+	first := b[0].t
+	for _, s := range b {
+		if float64(s.v) < was+rose/2 {
+			first = s.t
+		}
+	}
+	alone := len(resting{samples: r.samples[:k], sigma: r.sigma}.withoutSpikes()) < k
+	return top, top.t-first > echoLong || !alone && rose <= liftDumps*r.dumped
 }
 
 // shapeFit is a level at an instant, how fast it rises, and how many inches of a shape are on it, with their standard error; missed

@@ -64,6 +64,16 @@ func between(b []sample, from, to float64) []sample {
 	return b[lo:max(lo, hi)]
 }
 
+// highest is the index of the last of the highest of some samples.
+func highest(b []sample) (at int) {
+	for i, s := range b {
+		if s.v >= b[at].v {
+			at = i
+		}
+	}
+	return at
+}
+
 // searchTime is the index of the first sample not before t.
 func searchTime(b []sample, t float64) int {
 	lo, hi := 0, len(b)
