@@ -22,7 +22,7 @@ func (ts *tankState) frozen(t *Tank, now float64) bool {
 		return false
 	case ts.stoppedLeaving(): // how long it stands at rest says nothing, nor what was not believed since
 		stood := ts.last.t - ts.heldSince
-		return stood >= ts.stuckAfter(t) && stood > 4*ts.interval.usual
+		return stood >= ts.stuckAfter(t) && stood > 4*ts.interval.fresh()
 	}
 	return ts.interval.stood(age, neverHeld)
 }
@@ -185,7 +185,7 @@ func (ts *tankState) sensorWorks(t *Tank, stayed float64) bool {
 	}
 	least := stepInDraw * t.Loads.StepHold.Seconds()
 	if ts.interval.changes >= heldFew {
-		least = math.Max(least, math.Min(stuckHeld*ts.interval.held, t.Loads.Stuck.Seconds()))
+		least = math.Max(least, math.Min(stuckHeld*ts.interval.stays(), t.Loads.Stuck.Seconds()))
 	}
 	return stayed >= least
 }

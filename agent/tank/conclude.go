@@ -265,7 +265,7 @@ func (u *update) decidable(i int, ts *tankState, d draw, now float64, followed b
 	if now-ts.last.t >= t.Loads.MaxGapTicket.Seconds() {
 		return true
 	}
-	usual := math.Max(ts.interval.usual, t.Every.Seconds()*speed)
+	usual := math.Max(ts.interval.fresh(), t.Every.Seconds()*speed)
 	silent := now - math.Max(ts.last.t, u.st.bootedAt*speed)
 	rest, enough := len(ts.levels.recent)-searchTime(ts.levels.recent, d.end), restFew
 	if usual > wait {
@@ -274,7 +274,7 @@ func (u *update) decidable(i int, ts *tankState, d draw, now float64, followed b
 	if !followed && (d.leaptAt > now && !ts.stopped(d) || ts.brokeOff(t, d)) || rest < enough && silent < 2*usual+300 {
 		return false // the readings stopped while it fell: they will tell
 	}
-	if d.closing.away > t.Loads.GapMin.Seconds() && ts.interval.usual < 120 && now-d.end-d.closing.away < afterGap {
+	if d.closing.away > t.Loads.GapMin.Seconds() && ts.interval.fresh() < 120 && now-d.end-d.closing.away < afterGap {
 		return false // what flowed in unseen shows in what flows in now
 	}
 	if ts.unrest(t, d, now) {

@@ -198,7 +198,7 @@ func cutAt(ts *tankState, t *Tank, d draw, at float64, first bool, rose float64)
 		moved.start, moved.opening, load.end, load.oilTo, load.closing, load.within.hi, load.next = at, g, at, at, g, at, at
 		load.endLine = line{at, level, -load.slope()}
 	}
-	per, err := t.Table.PerInch(level), math.Hypot(ts.noise.perSample(), d.slope()*ts.interval.usual/2)
+	per, err := t.Table.PerInch(level), math.Hypot(ts.noise.perSample(), d.slope()*ts.interval.fresh()/2)
 	cut(level, err)
 	if off := (rose - t.removedBbl(moved)) / per; math.Abs(off) < 2*err+wrongBbl(rose)/per {
 		if first {

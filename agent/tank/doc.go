@@ -58,7 +58,8 @@
 // hours before, and the whole of a change about the load.
 //
 // How a well and a sensor behave is learned from the readings: the variance by which a level at rest strays from an even rise,
-// steps and deadbands. No key, no stored state.
+// steps and deadbands. No key, no stored state. What a gateway repeats is no reading: where values stand at a beat, and do not move by
+// the same step each time, each counts once, when it first comes.
 //
 // A silence that ends at the level where it began says that nothing came, however much the well made before: the tank was sealed for its
 // load. A gauge to which one reading leads and no other is that of the readings next to it, and asks. What stands on the oil behind a

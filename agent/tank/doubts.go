@@ -294,7 +294,7 @@ func startAfterHatch(ts *tankState, t *Tank, d *draw) float64 {
 	if t.Group != "" {
 		return 0 // an equaliser moves the level too
 	}
-	quick, still := math.Max(30, 2.2*ts.interval.usual), math.Max(hatchStill, 2.5*ts.interval.usual)
+	quick, still := math.Max(30, 2.2*ts.interval.fresh()), math.Max(hatchStill, 2.5*ts.interval.fresh())
 	b := between(ts.levels.recent, d.start-quick, math.Min(d.end, d.start+hatchLong))
 	slack := math.Max(0.15, 3*ts.noise.sigma)
 	for k := 1; k < len(b); k++ {
@@ -331,7 +331,7 @@ func startAfterHatch(ts *tankState, t *Tank, d *draw) float64 {
 // readingsDoubt is what the readings themselves say against a load.
 func readingsDoubt(ts *tankState, t *Tank, d draw, now float64) []string {
 	var why []string
-	long := math.Max(atomLong, atomMany*ts.interval.usual)
+	long := math.Max(atomLong, atomMany*ts.interval.fresh())
 	before := between(ts.levels.recent, math.Max(d.start-long, ts.decidedTo), d.start)
 	after := between(ts.levels.recent, d.end, math.Min(d.end+long, d.next))
 	rests := between(after, d.end+settleShort, math.Inf(1))
@@ -388,7 +388,7 @@ func slowStart(ts *tankState, d draw) (inches, long float64) {
 func stillOnItsWay(ts *tankState, d draw) float64 {
 	after := between(ts.levels.recent, d.end, d.next)
 	rate := math.Min(d.inflowBefore, d.inflowAfter)
-	if ts.interval.usual < seldomRead || len(after) < stepFew || after[0].t > d.end+ts.interval.usual || after[2].t > d.end+3.5*ts.interval.usual {
+	if ts.interval.fresh() < seldomRead || len(after) < stepFew || after[0].t > d.end+ts.interval.fresh() || after[2].t > d.end+3.5*ts.interval.fresh() {
 		return 0
 	}
 	first, next := float64(after[1].v-after[0].v), float64(after[2].v-after[1].v)

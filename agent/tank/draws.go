@@ -359,7 +359,12 @@ func joinedOverStuck(a, b draw) draw {
 // zero is trimmed by and by, or all of it, as where ice thaws. What a value stood still before it is a step's time, unless it was
 // noise that read the same twice, or it makes all of the fall and the value stands as long at rest.
 func leaps(ts *tankState, t *Tank, d draw) (inches float64) {
-	b := ts.levels.recent[max(0, searchTime(ts.levels.recent, d.start)-1):min(len(ts.levels.recent), searchTime(ts.levels.recent, d.end)+1)]
+	b := ts.levels.recent
+	k := max(0, searchTime(b, d.start)-1)
+	for held := ts.interval.mayBeCached(); held && k > 0 && b[k-1].v == b[k].v; {
+		k-- // what a gateway held until then, for all that is known
+	}
+	b = b[k:max(k, min(len(b), searchTime(b, d.end)+1))]
 	if len(b) < 2 {
 		return 0
 	}
@@ -375,7 +380,7 @@ func leaps(ts *tankState, t *Tank, d draw) (inches float64) {
 	for k := 1; k < len(b); k++ {
 		by := float64(b[k-1].v - b[k].v)
 		all := by >= leapMost*float64(first.v-last.v)
-		if alike := stood <= twiceAlike || all && b[k-1].t-since <= math.Min(alikeLong, heldRegion*ts.interval.held); alike && !ts.interval.cached() {
+		if alike := stood <= twiceAlike || all && b[k-1].t-since <= math.Min(alikeLong, heldRegion*ts.interval.stays()); alike && !ts.interval.cached() {
 			since = b[k-1].t
 		}
 		if by-noise > fasterThan*t.maxRate(float64(b[k].v))*(b[k].t-since) {

@@ -218,7 +218,7 @@ func (ts *tankState) moveEnd(t *Tank, d *draw, at float64) {
 // restedGauge is the closing level: the rest behind the end, of some samples that no equaliser moves, carried back to it.
 func (ts *tankState) restedGauge(t *Tank, d *draw, recent []sample, in bounds) gauge {
 	from := d.afterDraw(recent, d.end+math.Max(settleShort, t.Loads.Settle.Seconds()), in.hi)
-	b := between(recent, from, math.Min(in.hi, from+math.Max(plateauLong, 2.5*ts.interval.usual)))
+	b := between(recent, from, math.Min(in.hi, from+math.Max(plateauLong, 2.5*ts.interval.fresh())))
 	if len(b) == 0 { // nothing but what came right after, or long after
 		b = between(recent, math.Min(d.end+1, from), in.hi)
 		b = b[:searchTime(b, firstTime(b, 0)+restLong)]

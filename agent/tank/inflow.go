@@ -148,7 +148,7 @@ func (p production) withBurst(ts *tankState, before float64) production {
 	if before-from < burstSeen || len(between(ts.levels.recent, from, from+burstSeen/2)) == 0 {
 		return p
 	}
-	p.burstLong = math.Max(edgeUnsure, burstReads*ts.interval.usual)
+	p.burstLong = math.Max(edgeUnsure, burstReads*ts.interval.fresh())
 	p.burst = ts.levels.mostRisen(from, before, p.burstLong)
 	return p
 }

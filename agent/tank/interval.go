@@ -10,7 +10,11 @@ const (
 	intervalFast = 1.0 / 16
 	intervalTime = 7200.0     // s over which the usual interval is forgotten
 	longestTime  = 8 * 3600.0 // s over which the longest interval is forgotten
-	heldMost     = 400.0      // s; longest time that a gateway's cached value is taken to be fresh
+	heldMost     = 4500.0     // s; longest time that a gateway's cached value is taken to be fresh
+	heldUnknown  = 400.0      // s; the same where nothing shows that a gateway holds it
+	heldAlike    = 0.75       // share of its stay that a value counts as off the beat where it is one step further, as the one before it was
+	heldShort    = 0.35       // share of its stay by which a gateway's beat varies, where a sensor's values stay as short by chance
+	heldUneven   = 0.5        // the same of a longer one
 	heldRegion   = 1.6        // a value held this many times longer than usual is a still level, not a cache
 	heldFew      = 8          // changes that show how long a value stays, and readings that it stood
 	seldomHeld   = 3.0        // times as long as a value usually stays, as one in twenty does: it hung where the oil shows that too
@@ -29,7 +33,7 @@ type interval struct {
 	usual         float64 // interval in which a random instant lies, s
 	longest       float64 // longest interval of late, s
 	changes       int
-	held, heldDev float64 // mean time a value stays at rest, and its mean deviation
+	held, heldDev float64 // mean time a value stays at rest, and its mean deviation from an even beat
 }
 
 // add learns one interval between readings.
@@ -45,23 +49,57 @@ func (iv *interval) add(dt float64) {
 	iv.usual += math.Max(1-math.Exp(-dt/intervalTime), first) * (dt - iv.usual)
 }
 
-// addHeld learns how long a value stayed.
-func (iv *interval) addHeld(dt float64) {
-	dt = math.Min(dt, 2*heldMost)
+// addHeld learns how long a value stayed. In a tank that fills evenly a sensor of coarse steps keeps a beat too, but it moves by a step
+// each time: alike says that the value moved by as much as the time before.
+func (iv *interval) addHeld(dt float64, alike bool) {
+	most := 2.0
+	if iv.changes < heldFew {
+		most = 4
+	}
+	dt = math.Min(dt, most*math.Max(heldUnknown, iv.held))
 	iv.changes++
 	a := math.Max(1.0/12, 1/float64(min(iv.changes, 1<<20)))
-	iv.heldDev += a * (math.Abs(dt-iv.held) - iv.heldDev)
+	off := math.Abs(dt - iv.held)
+	if alike && dt > heldUnknown {
+		off = math.Max(off, heldAlike*dt)
+	}
+	iv.heldDev += a * (off - iv.heldDev)
 	iv.held += a * (dt - iv.held)
 }
 
 // cached says that values are held and repeated at an even beat.
 func (iv *interval) cached() bool {
-	return iv.changes >= heldFew && iv.held >= 2.5*iv.mean && iv.held <= heldMost && iv.heldDev < 0.35*iv.held
+	uneven := heldUneven
+	if iv.held <= heldUnknown {
+		uneven = heldShort
+	}
+	return iv.changes >= heldFew && iv.held >= 2.5*iv.mean && iv.held <= heldMost && iv.heldDev < uneven*iv.held
+}
+
+// mayBeCached says the same, or that too little was seen yet to say that they are not.
+func (iv *interval) mayBeCached() bool {
+	return iv.cached() || iv.changes < heldFew && float64(iv.n)*iv.mean < heldFew*heldMost
+}
+
+// stays are the seconds for which a value usually stays at rest.
+func (iv *interval) stays() float64 {
+	if iv.cached() {
+		return iv.held
+	}
+	return math.Min(iv.held, 2*heldUnknown)
+}
+
+// fresh are the seconds from one reading that says something to the next: what a gateway repeats says nothing.
+func (iv *interval) fresh() float64 {
+	if iv.cached() {
+		return math.Max(iv.usual, iv.held)
+	}
+	return iv.usual
 }
 
 // stood says that a value which stood for some seconds did so for so many times as long as this sensor's usually stay: it may have hung.
 func (iv *interval) stood(seconds, times float64) bool {
-	return iv.changes >= heldFew && seconds >= math.Max(hungLeast, times*math.Max(iv.held, iv.usual))
+	return iv.changes >= heldFew && seconds >= math.Max(hungLeast, times*math.Max(iv.stays(), iv.fresh()))
 }
 
 // noise is the scatter of readings, inches.
@@ -126,7 +164,7 @@ func (z *noise) changed(a, b, over, per, variance float64) float64 {
 
 // gapMin is the silence in seconds that is a gap for this tank.
 func (iv *interval) gapMin(t *Tank, speed float64) float64 {
-	usual := math.Max(iv.usual, t.Every.Seconds()*speed)
+	usual := math.Max(iv.fresh(), t.Every.Seconds()*speed)
 	return math.Max(t.Loads.GapMin.Seconds(), math.Max(4*usual, 1.5*iv.longest))
 }
 
@@ -180,7 +218,11 @@ func (r *readings) reach(t *Tank, now float64) float64 {
 	if r.timeUnknown {
 		dt = longestAway
 	}
-	held := math.Min(now-r.heldSince, math.Min(2*r.interval.held, heldMost)) // a cached value is as old as this
+	held := math.Min(2*r.interval.held, heldUnknown)
+	if r.interval.cached() {
+		held = math.Max(held, heldRegion*r.interval.held)
+	}
+	held = math.Min(held, now-r.heldSince) // a cached value is as old as this
 	return t.maxRate(r.last.v)*math.Max(dt, held) + r.noiseFloor(t)
 }
 

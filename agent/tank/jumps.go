@@ -191,7 +191,7 @@ func stepped(ts *tankState, d draw) float64 {
 	for k := stepBeside; k+stepBeside <= len(b) && d.deadband == 0; k++ {
 		a, z := b[k-1], b[k]
 		dt, hole := z.t-a.t, ts.faults.spikes.last > a.t && ts.faults.spikes.last < z.t
-		if dt > math.Max(90, 2.5*ts.interval.usual) && !hole {
+		if dt > math.Max(90, 2.5*ts.interval.fresh()) && !hole {
 			continue
 		}
 		off, rough := stepAt(b[k-stepBeside:k], b[k:k+stepBeside], dt)
@@ -275,10 +275,16 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 		ts.levels.recent, ts.decidedTo = nil, p.first.t-1
 	}
 	ts.faults.jumpedAt = p.first.t
+	if stood := p.first.t - ts.heldSince; p.distinct == 1 && !ts.drawing && stood >= singleReading && ts.heldSince >= u.st.bootedAt*u.site.speed { // a gateway's beat shows in this too
+		ts.interval.addHeld(stood, false)
+	}
 	s := grained(p.first.t, p.first.v, p.count) // a load may have begun since
 	s.flags = unlinked
 	ts.levels.put(s, ts.drawPhase, ts.faults.jumpedAt)
 	ts.beginAt(now, x)
+	if p.distinct == 1 {
+		ts.heldSince = p.first.t
+	}
 }
 
 // fellBehindJunk says that a level fell as under a pump until its sensor showed something else, as while somebody tests the loop, and

@@ -272,7 +272,7 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	say(wrong > reviewChance && hidden && !long, 1, "data gap %s at an edge", spanText(away))
 	stopped := ts.stopped(d)
 	say(!stopped, 0.5, StoppedInside)
-	rest, few := math.Min(ts.last.t, d.leaptAt)-d.end, math.Min(math.Max(restShort, 2*ts.interval.usual), t.Loads.Confirm.Seconds()/2)
+	rest, few := math.Min(ts.last.t, d.leaptAt)-d.end, math.Min(math.Max(restShort, 2*ts.interval.fresh()), t.Loads.Confirm.Seconds()/2)
 	if d.deadband > 0 { // a level that goes on falling is reported, one that stands is not
 		few = math.Min(few, singleReading)
 	}
@@ -306,8 +306,8 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 func silentBehind(ts *tankState, d draw) float64 {
 	b := ts.levels.recent
 	k := searchTime(b, d.end+settleShort)
-	if k == 0 || k == len(b) || b[k-1].t > d.end+2*ts.interval.usual || d.samples == 0 ||
-		float64(b[k-1].v)-d.closing.level > d.slope()*ts.interval.usual+restSigmas*ts.noise.perSample() {
+	if k == 0 || k == len(b) || b[k-1].t > d.end+2*ts.interval.fresh() || d.samples == 0 ||
+		float64(b[k-1].v)-d.closing.level > d.slope()*ts.interval.fresh()+restSigmas*ts.noise.perSample() {
 		return 0
 	}
 	return b[k].t - b[k-1].t

@@ -158,12 +158,16 @@ func (u *update) believe(i int, ts *tankState, now, x float64, shown heldValue) 
 	}
 	if d != 0 && !justUnfrozen {
 		if !ts.drawing && ts.heldSince >= booted {
-			ts.interval.addHeld(now - ts.heldSince)
+			ts.interval.addHeld(now-ts.heldSince, math.Abs(math.Abs(d)-math.Abs(ts.noise.lastStep)) < levelGrain)
 		}
 		ts.noise.sigmaAtChange = ts.noise.sigma
+		if ts.interval.cached() {
+			dt = now - ts.heldSince
+		}
 		ts.noise.addStep(d, dt)
 	}
 	held := d == 0 && ts.interval.cached() && now-ts.heldSince <= heldRegion*ts.interval.held
+	stood := d != 0 && ts.last.t-ts.heldSince >= stairRest
 	if d != 0 {
 		ts.heldSince = now
 	}
@@ -171,7 +175,7 @@ func (u *update) believe(i int, ts *tankState, now, x float64, shown heldValue) 
 	if held {
 		return
 	}
-	if ts.bin.n > 0 && now-ts.bin.first >= binWidth {
+	if ts.bin.n > 0 && (now-ts.bin.first >= binWidth || stood) { // what stood is no part of a mean with what came then
 		u.flush(i, ts)
 	}
 	ts.bin.add(now, x)

@@ -269,7 +269,7 @@ func staircase(ts *tankState, d draw, price float64) (steps int, inches float64,
 				hidden, took = hidden+by, took+long
 			}
 		}
-		changes += changesIn(between(b, p.from, p.to))
+		changes += changesIn(between(ts.levels.recent, p.from, p.to))
 		last = k
 	}
 	if took > stairQuick*(d.end-d.start) {
@@ -278,7 +278,7 @@ func staircase(ts *tankState, d draw, price float64) (steps int, inches float64,
 	if steps >= stairFew {
 		inches += hidden
 	}
-	return steps, inches, changes >= steps || standsAsLong(ts, d, least/2, shortest/2)
+	return steps, inches, changes >= stairTold*steps || !ts.interval.cached() && standsAsLong(ts, d, least/2, shortest/2)
 }
 
 // changesIn counts the samples whose value is not the one before.

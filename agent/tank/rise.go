@@ -47,7 +47,7 @@ func (ts *tankState) riseKnown(t *Tank, from, to, silence float64) (bbl float64,
 }
 
 // readFar are the seconds between readings across which a level is compared, of those that were thinned with age too.
-func (ts *tankState) readFar() float64 { return math.Max(4*ts.interval.usual, 2*coarseEvery) }
+func (ts *tankState) readFar() float64 { return math.Max(4*ts.interval.fresh(), 2*coarseEvery) }
 
 // roseBefore is how fast a level rose in the time before another, at most so long, inches a second: all that is known of the inflow of
 // a store's first minutes.
@@ -122,7 +122,7 @@ func (s siteTanks) partlyMoved(i int, d draw, removed float64) (why string, bbl 
 // wellTurned says that a tank fills no faster in some time than another did in the hours before it: the other's well may have been turned to it.
 func (s siteTanks) wellTurned(from, to int, since, until float64) bool {
 	a, b := s.st.tanks[from], s.st.tanks[to]
-	long := math.Max(burstSeconds, 3*math.Max(a.interval.usual, b.interval.usual))
+	long := math.Max(burstSeconds, 3*math.Max(a.interval.fresh(), b.interval.fresh()))
 	fills := func(t *Tank, ts *tankState, since, until float64) float64 {
 		return ts.levels.mostRisen(since, until, long) * t.Table.PerInch(ts.last.v)
 	}
@@ -184,7 +184,7 @@ func (s siteTanks) roseAnotherTime(i int, d draw, removed float64) (name string,
 			continue
 		}
 		span, long := other.levels.roseIn(from, to, other.inflow(o, from).usual), d.end-d.start
-		if removed >= fillSlow/60*long && math.Abs(span.hi-span.lo-long) < math.Max(singleReading+2*other.interval.usual, (1-arrivesShare)*long) && len(s.fallingTanks(i, span.lo, span.hi)) == 1 {
+		if removed >= fillSlow/60*long && math.Abs(span.hi-span.lo-long) < math.Max(singleReading+2*other.interval.fresh(), (1-arrivesShare)*long) && len(s.fallingTanks(i, span.lo, span.hi)) == 1 {
 			return o.ID, span.lo - d.start
 		}
 	}
@@ -194,7 +194,7 @@ func (s siteTanks) roseAnotherTime(i int, d draw, removed float64) (name string,
 // filledFast says that between two times a tank rose for some minutes faster than wells fill it, as it did not do by itself in the hours
 // before.
 func (ts *tankState) filledFast(t *Tank, from, to float64) bool {
-	long := math.Max(burstSeconds, 3*ts.interval.usual)
+	long := math.Max(burstSeconds, 3*ts.interval.fresh())
 	burst := ts.levels.mostRisen(from, to, long)
 	return burst*t.Table.PerInch(ts.last.v) >= fillSlow/60*long && burst > burstTimes*ts.levels.mostRisen(from-learnFrom, from, long)
 }

@@ -151,6 +151,28 @@ func TestCachedValuesAreNotStairs(t *testing.T) {
 	r.only()
 }
 
+// However seldom it hears it, and however often it is polled: what it repeats is no reading and no rest, while the tank fills and while
+// it is drawn from.
+func TestWhatAGatewayRepeatsIsNoRest(t *testing.T) {
+	for _, refresh := range []float64{2, 5, 7, 10, 15, 20, 30, 60} {
+		for _, poll := range []float64{1, 5, 10, 30, 60} {
+			beat := refresh * 60
+			m := tanktest.Move{From: max(4*tanktest.Hour, 14*beat) + 500, Bbl: 165, Rate: 6.5}
+			w := tanktest.Well{Level0: 165 - 2.2*m.From/tanktest.Hour, Inflow: 2.2 * 24 * tanktest.PerInch, Moves: []tanktest.Move{m}}
+			r := newRig(t, w)
+			r.every = poll
+			r.sensor = func(_ int, s, _ float64) (float64, bool) {
+				heard := math.Floor((s+77)/beat)*beat - 77
+				return math.Round(10*tanktest.Radar(0, heard, w.Level(heard))) / 10, true
+			}
+			r.run(0, m.End()+max(3*tanktest.Hour, 3.5*beat))
+			if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-(w.Level(m.From)-w.Level(m.End()))*tanktest.PerInch) > 1.6 {
+				t.Errorf("heard each %.0f min, polled each %.0f s: %+v, %+v", refresh, poll, r.loads, r.verdicts)
+			}
+		}
+	}
+}
+
 func TestSitesThatCannotBe(t *testing.T) {
 	good := Tank{ID: "A", Height: 240, Table: testTable(t)}
 	for name, change := range map[string]func(*Tank){
