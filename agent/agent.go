@@ -199,7 +199,7 @@ func (a *Agent) resumeClock() error {
 	if err := a.Ledger.LoadState(clockKey, &r); err != nil || a.Boot.ID == "" || a.Again {
 		return err
 	}
-	return a.Clock.Resume(r, time.Now(), a.Boot)
+	return a.Clock.Resume(r, a.Ledger.Newest(), time.Now(), a.Boot)
 }
 
 // runRecord tells the next run of the program of this one.

@@ -89,12 +89,16 @@ const (
 // would be that to a ticket, and a wrong clock has dated it by then. An answer that says nothing, as over plain HTTP, is
 // asked for ever more seldom.
 func (a *Agent) askTime(ctx context.Context) error {
-	for wait := firstAsk; collectors.Wait(ctx, wait); {
+	steady := a.Site.Steady()
+	first := min(firstAsk, steady/15)
+	for wait := first; collectors.Wait(ctx, wait); {
 		if a.Replay || a.Client.Heard == nil || !a.Clock.WantsWitness(time.Now()) {
-			wait = firstAsk
+			wait = first
 			continue
 		}
-		wait = min(2*wait, mostAsk)
+		if wait = min(2*wait, mostAsk); a.Clock.Doubted(time.Now()) { // tickets wait for it, and nothing else may be asked
+			wait = min(wait, steady)
+		}
 		if _, err := a.Client.QueryDevices(ctx, cloud.DeviceQuery{ExternalID: a.Site.ID}); err != nil {
 			a.Log.Debug().Err(err).Msg("the service was asked for its time")
 		}

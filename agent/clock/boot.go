@@ -70,8 +70,9 @@ func (c *Clock) Save(now time.Time, boot Boot) (Saved, error) {
 }
 
 // Resume takes up what an earlier run left. On the same boot of the box the clock that never steps tells whether the
-// wall clock was set in between. After another boot only a clock that is behind what was seen before gives itself away.
-func (c *Clock) Resume(r Saved, now time.Time, boot Boot) error {
+// wall clock was set in between. After another boot only a clock that is behind what was seen before gives itself away: the store's newest
+// time, or what the clock was believed to be when it was left.
+func (c *Clock) Resume(r Saved, newest, now time.Time, boot Boot) error {
 	if r.Boot == "" {
 		return nil
 	}
@@ -83,7 +84,11 @@ func (c *Clock) Resume(r Saved, now time.Time, boot Boot) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r.Boot != boot.ID || up < r.Uptime {
-		if behind := r.Zero.Add(r.Uptime).Sub(wall); r.Astray == 0 && behind >= Tolerance {
+		last := r.Zero.Add(r.Uptime - r.Astray)
+		if r.Astray == 0 && newest.After(last) {
+			last = newest
+		}
+		if behind := last.Sub(wall); behind >= Tolerance {
 			c.believedOffset, c.inDoubt = behind, true
 		}
 		return nil

@@ -43,7 +43,7 @@ func TestASteadyClockStaysSteadyOverARestart(t *testing.T) {
 		t.Fatalf("left is %+v, %v", r, err)
 	}
 	next := New(at.Add(4*time.Minute), time.Time{}, SteadyAfter, nil) // down for four minutes
-	if err := next.Resume(r, next.started, upFor("b1", 30*time.Minute)); err != nil {
+	if err := next.Resume(r, time.Time{}, next.started, upFor("b1", 30*time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if !next.Doubted(next.started) || next.Deviation(next.started) != time.Hour {
@@ -107,7 +107,7 @@ func TestWhatTheNextRunMakesOfTheClock(t *testing.T) {
 		r := Saved{Boot: "b1", Zero: right, Steady: 5 * time.Minute, Uptime: up, Confirmed: true, Astray: x.left}
 		now := right.Add(up + down + x.step)
 		c := New(now, time.Time{}, SteadyAfter, nil)
-		if err := c.Resume(r, now, upFor(x.boot, x.up)); err != nil {
+		if err := c.Resume(r, time.Time{}, now, upFor(x.boot, x.up)); err != nil {
 			t.Fatal(err)
 		}
 		if doubt := c.inDoubt; doubt != (x.astray != 0) || doubt && c.offset-c.believedOffset != x.astray || c.Grade(now) != x.grade {
@@ -115,10 +115,10 @@ func TestWhatTheNextRunMakesOfTheClock(t *testing.T) {
 		}
 	}
 	c := New(time.Now(), time.Time{}, SteadyAfter, nil)
-	if err := c.Resume(Saved{}, c.started, noUptime("b1")); err != nil || c.inDoubt {
+	if err := c.Resume(Saved{}, time.Time{}, c.started, noUptime("b1")); err != nil || c.inDoubt {
 		t.Errorf("nothing was left: %v", err)
 	}
-	if err := c.Resume(Saved{Boot: "b1"}, c.started, noUptime("b1")); !errors.Is(err, errUptime) {
+	if err := c.Resume(Saved{Boot: "b1"}, time.Time{}, c.started, noUptime("b1")); !errors.Is(err, errUptime) {
 		t.Errorf("without an uptime: %v", err)
 	}
 }
@@ -154,14 +154,37 @@ func TestAStepWhileTheProgramIsDown(t *testing.T) {
 		{"a boot with a clock that goes on", "b2", right, time.Time{}, false},
 	} {
 		next := New(c.at, time.Time{}, SteadyAfter, func() time.Time { return c.marker })
-		if err := next.Resume(r, c.at, Boot{c.boot, uptime}); err != nil {
+		if err := next.Resume(r, time.Time{}, c.at, Boot{c.boot, uptime}); err != nil {
 			t.Fatal(err)
 		}
 		if got := next.Doubted(c.at.Add(time.Second)); got != c.doubt {
 			t.Errorf("%s: doubted %v, want %v", c.why, got, c.doubt)
 		}
-		if next.Doubted(c.at.Add(SteadyAfter + time.Second)) {
-			t.Errorf("%s: still in doubt after a quarter of an hour without a step", c.why)
+		if still := next.Doubted(c.at.Add(SteadyAfter + time.Second)); still != (c.doubt && c.at.Before(right)) {
+			t.Errorf("%s: in doubt after a quarter of an hour without a step: %v", c.why, still)
+		}
+	}
+}
+
+// A box that was cut from its power comes up with a clock behind the newest time of its store, however long ago the clock was saved; and
+// again, before anybody has set it.
+func TestABootBehindTheStoresNewestTime(t *testing.T) {
+	const day = 24 * time.Hour
+	right := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
+	r := Saved{Boot: "b1", Zero: right.Add(-3 * day), Uptime: time.Hour, Confirmed: true}
+	for _, boot := range []string{"b2", "b3"} {
+		now := right.Add(-day)
+		next := New(now, time.Time{}, SteadyAfter, nil)
+		if err := next.Resume(r, right, now, upFor(boot, time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		at := now.Add(10 * time.Hour)
+		if !next.Doubted(at) || next.Grade(at) != Set || next.Deviation(at).Round(time.Hour) != -day {
+			t.Fatalf("%s: a day behind it is %s, astray %s", boot, next.Grade(at), next.Deviation(at))
+		}
+		var err error
+		if r, err = next.Save(now.Add(time.Minute), upFor(boot, 2*time.Minute)); err != nil || r.Astray.Round(time.Hour) != -day {
+			t.Fatalf("%s: left is %+v, %v", boot, r, err)
 		}
 	}
 }
@@ -181,7 +204,7 @@ func TestARestartKeepsTheDoubt(t *testing.T) {
 	}
 	for what, at := range map[string]time.Time{"as it was": ahead, "set back": born} {
 		next := New(at, time.Time{}, SteadyAfter, nil)
-		if err := next.Resume(r, at, boot); err != nil {
+		if err := next.Resume(r, time.Time{}, at, boot); err != nil {
 			t.Fatal(err)
 		}
 		if got := next.Doubted(at); got != (what == "as it was") {
@@ -213,7 +236,7 @@ func TestARestartDoesNotUndoASteadyClock(t *testing.T) {
 		{"the clock was set in between", boot, again.Add(time.Hour), Set},
 	} {
 		next := New(c.at, time.Time{}, 15*time.Minute, nil)
-		if err := next.Resume(r, c.at, c.boot); err != nil {
+		if err := next.Resume(r, time.Time{}, c.at, c.boot); err != nil {
 			t.Fatal(err)
 		}
 		if got := next.Grade(c.at.Add(time.Second)); got != c.want {
@@ -233,7 +256,7 @@ func TestARestartKeepsWhatTheServiceSays(t *testing.T) {
 		for _, known := range []bool{false, true} {
 			c := New(time.Now(), time.Time{}, SteadyAfter, nil)
 			for range 3 {
-				c.Compare(c.started, c.started.Round(0).Add(-3*time.Hour))
+				c.Compare(c.started, c.started.Round(0).Add(-3*time.Hour), true)
 			}
 			if known {
 				c.ConfirmAt(c.started)
@@ -244,7 +267,7 @@ func TestARestartKeepsWhatTheServiceSays(t *testing.T) {
 			}
 			now := stepped(c.started.Add(time.Minute), step)
 			next := New(now, time.Time{}, SteadyAfter, nil)
-			if err := next.Resume(r, now, upFor("b1", time.Hour+time.Minute)); err != nil {
+			if err := next.Resume(r, time.Time{}, now, upFor("b1", time.Hour+time.Minute)); err != nil {
 				t.Fatal(err)
 			}
 			want, voucher := want, Nobody
@@ -254,7 +277,7 @@ func TestARestartKeepsWhatTheServiceSays(t *testing.T) {
 			if got := next.Contradiction(now); got != want || next.Voucher(now) != voucher {
 				t.Errorf("set by %s, a person knows %v: against it by %s, want %s; vouched for by %d", step, known, got, want, next.Voucher(now))
 			}
-			next.Compare(now, now.Round(0).Add(-3*time.Hour-step))
+			next.Compare(now, now.Round(0).Add(-3*time.Hour-step), true)
 			if got := next.Contradiction(now); got != want {
 				t.Errorf("set by %s, a person knows %v: after one more answer against it by %s, want %s", step, known, got, want)
 			}

@@ -5,7 +5,8 @@
 // taken up when both still agree. A clock that was set by two minutes or more from where it was believed is in doubt, until
 // something confirms it or it is back: tickets, events and values wait, and are dated anew by the monotonic clock. A smaller step
 // is a correction and holds nothing; the time daemon's marker counts only when it is younger than the step. What is already
-// queued keeps its bytes.
+// queued keeps its bytes. Running steadily for a quarter of an hour makes a clock in doubt believed, but not one that went back, nor one
+// that the service contradicts: where no network is nothing could leave anyway, and with it comes somebody who knows the time.
 //
 // The service's Date is a witness for the clock or against it. Where several answers in a row say the same other time, the clock is not
 // trusted, whoever else vouches for it. It is not moved, and only tickets whose day would be another one by the service's clock wait
@@ -126,7 +127,7 @@ func (c *Clock) grade(now time.Time) Grade {
 		g = Trusted
 	case c.voucher(now) != Nobody:
 		g = Assumed // of two witnesses one is wrong
-	case mono-c.stepAt >= c.steadyAfter:
+	case mono-c.stepAt >= c.steadyAfter && !c.disproved():
 		g = Assumed
 	}
 	if g >= Assumed {
@@ -150,6 +151,21 @@ func (c *Clock) voucher(now time.Time) Voucher {
 		return TimeDaemon
 	}
 	return c.confirmed
+}
+
+// disproved says that a clock in doubt does not become right by running steadily: time does not go back, and a clock that is behind where
+// it was believed does so, unless it was set to what the service says; or the service contradicts it. Somebody has to vouch for it, or set
+// it. The lock is held.
+func (c *Clock) disproved() bool {
+	return c.inDoubt && (c.contradiction() != 0 || c.offset < c.believedOffset && c.answers < repeated)
+}
+
+// Disproved says that the doubt of a clock does not end by itself.
+func (c *Clock) Disproved(now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.grade(now)
+	return c.disproved()
 }
 
 // Voucher is who vouches for the clock as it stands.
@@ -181,7 +197,7 @@ func (c *Clock) WantsWitness(now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.noticeStep(now)
-	return c.voucher(now) == Nobody && c.answers < repeated
+	return c.voucher(now) == Nobody && (c.answers < repeated || c.contradiction() == 0)
 }
 
 // Says is a contradiction in words.
@@ -239,9 +255,10 @@ func (c *Clock) ConfirmAt(now time.Time) {
 	}
 }
 
-// Compare takes the service's Date, as read over verified TLS at now: it confirms the clock, or speaks against it.
-func (c *Clock) Compare(now, date time.Time) {
-	if date.IsZero() {
+// Compare takes the service's Date, as read at now: it confirms the clock, or speaks against it. One that did not come over verified TLS
+// anybody can have written: it confirms nothing, and speaks only against a clock that is in doubt anyway.
+func (c *Clock) Compare(now, date time.Time, verified bool) {
+	if date.Before(c.NotBefore) || date.IsZero() {
 		return
 	}
 	c.mu.Lock()
@@ -250,8 +267,11 @@ func (c *Clock) Compare(now, date time.Time) {
 	off := date.Sub(now.Round(0))
 	said := c.offset + off
 	switch {
+	case !verified && !c.inDoubt:
 	case off.Abs() <= Tolerance:
-		c.confirmed, c.answers = Service, 0
+		if c.answers = 0; verified {
+			c.confirmed = Service
+		}
 	case c.answers == 0 || (said-c.said).Abs() > Tolerance:
 		c.said, c.answers = said, 1
 	case c.answers > 0:

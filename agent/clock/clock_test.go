@@ -69,13 +69,13 @@ func TestHowFarAStepIsOne(t *testing.T) {
 func TestTheServicesDateConfirmsWhatIsNear(t *testing.T) {
 	for off, want := range map[time.Duration]Grade{0: Trusted, 2 * time.Minute: Trusted, -2 * time.Minute: Trusted, 121 * time.Second: Set, -121 * time.Second: Set} {
 		c := New(time.Now(), time.Time{}, SteadyAfter, nil)
-		c.Compare(c.started, c.started.Round(0).Add(off))
+		c.Compare(c.started, c.started.Round(0).Add(off), true)
 		if got := c.Grade(c.started); got != want {
 			t.Errorf("a date %s away makes the clock %s, want %s", off, got, want)
 		}
 	}
 	c := New(stepped(time.Now(), -time.Duration(time.Now().Unix())*time.Second), time.Time{}, SteadyAfter, nil)
-	if c.Compare(c.started, time.Time{}); c.Grade(c.started) != Set {
+	if c.Compare(c.started, time.Time{}, true); c.Grade(c.started) != Set {
 		t.Error("no date confirms a clock")
 	}
 }
@@ -119,9 +119,9 @@ func TestClockIsTrustedOnlyForAReason(t *testing.T) {
 	check(born.AddDate(-56, 0, 0), Unset, "a clock in 1970")
 	check(born.Add(time.Minute), Set, "just started")
 	check(born.Add(15*time.Minute), Assumed, "steady for a quarter of an hour")
-	c.Compare(born, born.Add(10*time.Minute))
+	c.Compare(born, born.Add(10*time.Minute), true)
 	check(born.Add(time.Minute), Set, "the service's date is far off")
-	c.Compare(born, born.Add(time.Minute))
+	c.Compare(born, born.Add(time.Minute), true)
 	check(born.Add(time.Minute), Trusted, "the service's date agrees")
 	synced = true
 	check(born, Trusted, "the time daemon says so")
@@ -201,7 +201,7 @@ func TestAnswersThatRepeatAnotherTimeSpeakAgainstTheClock(t *testing.T) {
 				if off == 1<<62 {
 					at = time.Time{}
 				}
-				c.Compare(c.started, at)
+				c.Compare(c.started, at, true)
 			}
 			if got := c.Contradiction(c.started); got != x.against || c.Doubted(c.started) || c.Offset(c.started) != 0 {
 				t.Errorf("%s: against it by %s, want %s; doubted %v, offset %s", what, got, x.against, c.Doubted(c.started), c.Offset(c.started))
@@ -220,7 +220,7 @@ func TestWhatEndsAContradiction(t *testing.T) {
 		c := New(time.Now(), time.Time{}, SteadyAfter, nil)
 		c.ConfirmAt(c.started)
 		for range 3 {
-			c.Compare(c.started, c.started.Round(0).Add(-3*time.Hour))
+			c.Compare(c.started, c.started.Round(0).Add(-3*time.Hour), true)
 		}
 		if got := c.Contradiction(c.started); got != -3*time.Hour || c.Grade(c.started) != Assumed {
 			t.Fatalf("a person's word of before stands against the service's: %s, %s", got, c.Grade(c.started))
@@ -229,7 +229,7 @@ func TestWhatEndsAContradiction(t *testing.T) {
 	}
 	says := func(c *Clock, at time.Time, right time.Duration) { // the service, whose clock is so far from where this one was when it began
 		for range 3 {
-			c.Compare(at, at.Round(0).Add(right-c.Offset(at)))
+			c.Compare(at, at.Round(0).Add(right-c.Offset(at)), true)
 		}
 	}
 	c := denied()
@@ -254,6 +254,48 @@ func TestWhatEndsAContradiction(t *testing.T) {
 	at = minutes(c, 1, 1, 5*time.Minute)
 	if says(c, at, -3*time.Hour); c.Contradiction(at) != -3*time.Hour-5*time.Minute {
 		t.Errorf("of a clock that was set since a person's word it is against by %s", c.Contradiction(at))
+	}
+}
+
+// Running steadily proves nothing for a clock that went back, or that the service contradicts: it is in doubt until it is set right or
+// somebody vouches for it. A Date that anybody can have written may keep a doubt, and makes none and ends none but its own.
+func TestADisprovedClockIsNotBelievedForRunningSteadily(t *testing.T) {
+	const day = 24 * time.Hour
+	says := func(c *Clock, now time.Time, off time.Duration, verified bool) {
+		for range 3 {
+			c.Compare(now, now.Round(0).Add(off), verified)
+		}
+	}
+	for what, x := range map[string]struct {
+		step    time.Duration
+		then    func(c *Clock, at time.Time)
+		doubted bool
+	}{
+		"ahead, nobody says anything":                 {day, func(*Clock, time.Time) {}, false},
+		"ahead, denied":                               {400 * day, func(c *Clock, at time.Time) { says(c, at, -400*day, true) }, true},
+		"ahead, denied without TLS":                   {400 * day, func(c *Clock, at time.Time) { says(c, at, -400*day, false) }, true},
+		"ahead, denied by a clock that was never set": {400 * day, func(c *Clock, at time.Time) { says(c, at, -30*365*day, false) }, false},
+		"ahead, denied, and no longer, without TLS": {day, func(c *Clock, at time.Time) {
+			says(c, at, -day, false)
+			says(c, at, 0, false)
+		}, false},
+		"ahead, denied, a person knows":    {day, func(c *Clock, at time.Time) { says(c, at, -day, true); c.ConfirmAt(at) }, false},
+		"back":                             {-3 * time.Hour, func(*Clock, time.Time) {}, true},
+		"back, agreed without TLS":         {-day, func(c *Clock, at time.Time) { says(c, at, 0, false) }, true},
+		"back, agreed":                     {-day, func(c *Clock, at time.Time) { says(c, at, 0, true) }, false},
+		"back, a person knows":             {-day, func(c *Clock, at time.Time) { c.ConfirmAt(at) }, false},
+		"a correction, denied without TLS": {time.Minute, func(c *Clock, at time.Time) { says(c, at, -day, false) }, false},
+	} {
+		c := New(time.Now(), time.Now().Add(-365*day), SteadyAfter, nil)
+		minutes(c, 0, 20, 0)
+		x.then(c, minutes(c, 21, 21, x.step))
+		at := minutes(c, 22, 600, x.step)
+		if c.Doubted(at) != x.doubted || c.Disproved(at) != x.doubted {
+			t.Errorf("%s: doubted %v, disproved %v", what, c.Doubted(at), c.Disproved(at))
+		}
+		if at = minutes(c, 601, 601, 0); x.doubted && (c.Doubted(at) || !c.WantsWitness(at)) {
+			t.Errorf("%s: set right it is doubted %v, and wants a witness %v", what, c.Doubted(at), c.WantsWitness(at))
+		}
 	}
 }
 

@@ -55,9 +55,9 @@ type Options struct {
 
 // Client speaks to the service. Its methods may be called from any goroutine.
 type Client struct {
-	// Heard is told the Date of each answer behind which a verified TLS connection stands, and when it came. It is set before the
-	// first request; nil: nobody asks.
-	Heard func(now, date time.Time)
+	// Heard is told the Date of each answer, when it came and whether a verified TLS connection stands behind it; and one that a certificate
+	// would be valid at which is not. It is set before the first request; nil: nobody asks.
+	Heard func(now, date time.Time, verified bool)
 
 	base      *url.URL
 	segments  Segments

@@ -246,8 +246,15 @@ func TestTLS(t *testing.T) {
 	ours := func(o *Options) { o.CAFile = a.file }
 
 	var heard []time.Time
+	allowed := time.Duration(0) // by a certificate that is untimely, from now
 	hears := func(c *Client) *Client {
-		c.Heard = func(_, date time.Time) { heard = append(heard, date) }
+		c.Heard = func(_, date time.Time, verified bool) {
+			if verified {
+				heard = append(heard, date)
+			} else {
+				allowed = date.Sub(time.Now()).Round(time.Hour)
+			}
+		}
 		return c
 	}
 	got := post(t, hears(clientOf(t, good.URL, ours)))
@@ -281,6 +288,11 @@ func TestTLS(t *testing.T) {
 		if a := post(t, hears(clientOf(t, c.url, c.change))); a.Class != Wait || !strings.Contains(a.Message, c.says) || len(heard) != 2 {
 			t.Errorf("%s: %+v", c.name, a)
 		}
+		want := map[string]time.Duration{"expired": now.AddDate(-1, 0, 0).Sub(now), "not yet valid": now.AddDate(1, 0, 0).Sub(now)}[c.name]
+		if (allowed-want).Abs() > 25*time.Hour || (allowed == 0) != (want == 0) {
+			t.Errorf("%s: the certificate allows a time %s from now, want %s", c.name, allowed, want)
+		}
+		allowed = 0
 	}
 	if served.Load() != before {
 		t.Error("a request went through a connection that must not be trusted")

@@ -311,7 +311,11 @@ func TestOutcomes(t *testing.T) {
 		s := &cloudtest.Service{}
 		s.Next(k.fault)
 		c := site(t, s)
-		c.Heard = func(_, _ time.Time) { t.Errorf("%v: a Date without TLS was believed", k.fault) }
+		c.Heard = func(_, _ time.Time, verified bool) {
+			if verified {
+				t.Errorf("%v: a Date without TLS was believed", k.fault)
+			}
+		}
 		a := c.Post(t.Context(), cloud.SaveRunTickets, "", [][]byte{mustTicket("T-1")}, k.attempt)
 		if a.Class != k.class || a.Status != k.fault.Status && k.fault.Status != 0 {
 			t.Errorf("%v: %s, status %d: %+v", k.fault, a.Class, a.Status, a)

@@ -72,6 +72,9 @@ func (c *Client) exchange(ctx context.Context, r request, key keys.Secret) reply
 		if timedOut(err) || ctx.Err() != nil {
 			c.Close() // a connection that went silent must not be used again
 		}
+		if date := certificateDate(err, time.Now()); c.Heard != nil && !date.IsZero() {
+			c.Heard(time.Now(), date, false)
+		}
 		return reply{err: err, sent: sent.Load()}
 	}
 	defer resp.Body.Close()
@@ -88,8 +91,8 @@ func (c *Client) exchange(ctx context.Context, r request, key keys.Secret) reply
 	}
 	if good := out.ok() || out.status == http.StatusConflict; good && !c.wire.AcceptHTML && webPage(out.header, out.body) {
 		out.page = true
-	} else if date := verifiedDate(resp); c.Heard != nil && !date.IsZero() { // the clock of a gateway is not the service's
-		c.Heard(came, date)
+	} else if date, err := http.ParseTime(resp.Header.Get("Date")); c.Heard != nil && err == nil { // the clock of a gateway is not the service's
+		c.Heard(came, date, resp.TLS != nil && len(resp.TLS.VerifiedChains) > 0)
 	}
 	out.refused = out.ok() && reportsError(out.body)
 	if out.ok() && r.op.stores() {
@@ -219,18 +222,6 @@ func readBody(from io.Reader, op Operation, done bool) ([]byte, error) {
 	return b, err
 }
 
-// verifiedDate is the answer's Date when a verified TLS connection stands behind it, else zero.
-func verifiedDate(resp *http.Response) time.Time {
-	if resp.TLS == nil || len(resp.TLS.VerifiedChains) == 0 {
-		return time.Time{}
-	}
-	t, err := http.ParseTime(resp.Header.Get("Date"))
-	if err != nil {
-		return time.Time{} // no date, or one that is none: nothing to learn from it
-	}
-	return t
-}
-
 func timedOut(err error) bool {
 	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() {
 		return true
@@ -242,6 +233,21 @@ func timedOut(err error) bool {
 func certificateUntimely(err error) bool {
 	e, ok := errors.AsType[x509.CertificateInvalidError](err)
 	return ok && e.Reason == x509.Expired
+}
+
+// certificateDate is a date that an untimely certificate allows, whole days from now, so that it is as far from each try of a day; zero: it
+// allows this one, or a day on.
+func certificateDate(err error, now time.Time) (at time.Time) {
+	if e, _ := errors.AsType[x509.CertificateInvalidError](err); certificateUntimely(err) {
+		if at = e.Cert.NotAfter; now.Before(e.Cert.NotBefore) {
+			at = e.Cert.NotBefore
+		}
+		days := at.Sub(now).Truncate(24 * time.Hour)
+		if at = now.Add(days); days == 0 {
+			at = time.Time{}
+		}
+	}
+	return at
 }
 
 // explain says what a failed exchange means for a person. Go's own texts name neither the clock nor the remedy.

@@ -152,7 +152,7 @@ func TestTheMetricOfAClockThatTheServiceDenies(t *testing.T) {
 	d := newDesk(t)
 	for range 3 {
 		now := time.Now()
-		d.Clock.Compare(now, now.Round(0).Add(-3*time.Hour))
+		d.Clock.Compare(now, now.Round(0).Add(-3*time.Hour), true)
 	}
 	_, body := get(t, d, "/metrics")
 	_, text, _ := strings.Cut(body, "\ngauger_clock_doubt_seconds ")

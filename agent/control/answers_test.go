@@ -20,7 +20,7 @@ func TestNoClockIsWellThatNothingConfirmed(t *testing.T) {
 	said := func(off time.Duration, answers int) *clock.Clock {
 		c := clock.New(now, time.Time{}, clock.SteadyAfter, nil)
 		for range answers {
-			c.Compare(now, now.Add(off))
+			c.Compare(now, now.Add(off), true)
 		}
 		return c
 	}
@@ -30,7 +30,7 @@ func TestNoClockIsWellThatNothingConfirmed(t *testing.T) {
 	leaves := func(astray time.Duration, notBefore time.Time) *clock.Clock {
 		c := clock.New(now, notBefore, clock.SteadyAfter, nil)
 		boot := clock.Boot{ID: "b1", Uptime: func() (time.Duration, error) { return time.Hour, nil }}
-		if err := c.Resume(clock.Saved{Boot: "b1", Zero: now.Add(-time.Hour), Uptime: time.Hour, Astray: astray}, now, boot); err != nil {
+		if err := c.Resume(clock.Saved{Boot: "b1", Zero: now.Add(-time.Hour), Uptime: time.Hour, Astray: astray}, time.Time{}, now, boot); err != nil {
 			t.Fatal(err)
 		}
 		return c

@@ -101,11 +101,19 @@ func (d *Server) clockProblems(s Status) []Problem {
 		return []Problem{{Cost: Tickets, Text: "the clock is not set: tickets, events and values wait; set it, or say `gauger clock trust` once it is right"}}
 	}
 	if against != 0 {
-		return []Problem{{Cost: Tickets, Text: clock.Says(against) + " than this box's clock, in answer after answer; tickets whose day would be another one wait, and what leaves has this clock's times",
+		waits := "tickets whose day would be another one wait, and what leaves has this clock's times"
+		if off != 0 {
+			waits = "tickets, events and values wait"
+		}
+		return []Problem{{Cost: Tickets, Text: clock.Says(against) + " than this box's clock, in answer after answer; " + waits,
 			Do: "set the box's clock if it is wrong; if it is right, and the service's is not, say `gauger clock trust`"}}
 	}
 	if off != 0 && !first {
-		return []Problem{{Cost: Tickets, Text: fmt.Sprintf("the clock was set by %s and nothing has confirmed it: tickets, events and values wait, a quarter of an hour at most if it is not set again; set it if it is wrong, or say `gauger clock trust` if it is right", off.Round(time.Second))}}
+		until := "a quarter of an hour at most if it is not set again"
+		if d.Clock.Disproved(s.Now) {
+			until = "since it is behind what it was before"
+		}
+		return []Problem{{Cost: Tickets, Text: fmt.Sprintf("the clock was set by %s and nothing has confirmed it: tickets, events and values wait, %s; set it if it is wrong, or say `gauger clock trust` if it is right", off.Round(time.Second), until)}}
 	}
 	return nil
 }

@@ -10,15 +10,17 @@ import (
 
 	"gauger/agent/clock"
 	"gauger/agent/eventrules"
+	"gauger/agent/tank"
 )
 
 // deferredRecord is a record that waits for the clock to be believed, with the instant on the clock that never steps.
 type deferredRecord struct {
-	Event *Event         `json:",omitempty"`
-	Value *deferredValue `json:",omitempty"`
-	Boot  int64          // of the program's run
-	Box   int64          `json:",omitempty"` // boot of the box; 0: not known
-	Zero  time.Time      // what the wall clock said when the monotonic one was 0, by the clock of then
+	Event *Event           `json:",omitempty"`
+	Value *deferredValue   `json:",omitempty"`
+	Moved *tank.Correction `json:",omitempty"` // of the times of a ticket that has left
+	Boot  int64            // of the program's run
+	Box   int64            `json:",omitempty"` // boot of the box; 0: not known
+	Zero  time.Time        // what the wall clock said when the monotonic one was 0, by the clock of then
 
 	Tank   string      `json:",omitempty"` // that the event is about, and
 	Clocks *ClockZeros `json:",omitempty"` // how its clocks stood; nil: it is about none
@@ -125,6 +127,11 @@ func (tx *txn) queueRedated(p deferredRecord, lost map[string]int) {
 		}
 		e.Start, e.End = e.Start.Add(off), e.End.Add(off)
 		tx.queueEvent(*e)
+	}
+	if c := p.Moved; c != nil && same {
+		off = p.Clocks.shift(tx.clockZeros(c.Tank))
+		c.Start, c.End = c.Start.Add(off), c.End.Add(off)
+		tx.correct(*c)
 	}
 	if p.Value == nil {
 		return

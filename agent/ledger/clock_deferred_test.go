@@ -56,7 +56,7 @@ func (w *wrong) nextRun(boot clock.Boot) {
 	w.off = 0
 	w.started = w.now()
 	w.clock = clock.New(w.started, time.Time{}, clock.SteadyAfter, nil)
-	w.must(w.clock.Resume(r, w.started, boot))
+	w.must(w.clock.Resume(r, time.Time{}, w.started, boot))
 	w.must(w.SetBoot(boot))
 	w.uptimeAtStart = up
 }

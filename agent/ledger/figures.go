@@ -127,3 +127,10 @@ func dropFrom(f reflect.Value, name string) (names []string) {
 	}
 	return names
 }
+
+// saysNothing says that a reading has no value, of a device that speaks when it likes: mostly the collector tells with it that the
+// device is silent, or its broker away. The detector learns that from the clock. Taken for a reading with a time, that of the box, it
+// would be the newest, behind which nothing is used of what the device kept meanwhile with times of its own.
+func saysNothing(r collectors.Reading) bool {
+	return r.Quality != collectors.Good && math.IsNaN(r.Value) && r.Asked.IsZero()
+}

@@ -330,5 +330,12 @@ func (l *Ledger) SetBoot(boot clock.Boot) error {
 	return nil
 }
 
+// Newest is the newest time that is stored of the tanks, by the box's clock as it was then; zero: none.
+func (l *Ledger) Newest() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state.tanks.Newest()
+}
+
 // mono is an instant of this run on the clock that never steps.
 func (l *Ledger) mono(now time.Time) time.Duration { return l.uptimeAtStart + now.Sub(l.started) }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -188,13 +187,6 @@ func (tx *txn) measure(in detectorInput, r collectors.Reading) {
 	tx.stepDetector(x)
 }
 
-// saysNothing says that a reading has no value, of a device that speaks when it likes: mostly the collector tells with it that the
-// device is silent, or its broker away. The detector learns that from the clock. Taken for a reading with a time, that of the box, it
-// would be the newest, behind which nothing is used of what the device kept meanwhile with times of its own.
-func saysNothing(r collectors.Reading) bool {
-	return r.Quality != collectors.Good && math.IsNaN(r.Value) && r.Asked.IsZero()
-}
-
 // measureLevel gives an input the inches of a reading, and lets a change of the setup take effect that the reading has decided on;
 // false: it is not for the detector.
 func (tx *txn) measureLevel(i int, r collectors.Reading, x *tank.Input) bool {
@@ -276,11 +268,21 @@ func (tx *txn) applyOutcomes(x tank.Input, out []tank.Outcome) {
 			tx.queueTankEvent(*o.Event)
 		}
 		if o.Correction != nil {
-			tx.applyCorrection(*o.Correction)
+			tx.correct(*o.Correction)
 		}
 	}
 	tx.updateBook(x, out)
 	tx.journalOutcomes(out)
+}
+
+// correct takes a correction. Of the times of a ticket that has left it waits for a clock that is in doubt: one that is right is not to be
+// called wrong by a clock that is.
+func (tx *txn) correct(c tank.Correction) {
+	if c.Note == "" && c.Settled && tx.clockDoubted() && tx.held.ofLoad(c.Tank, c.Began) < 0 {
+		tx.deferRecord(deferredRecord{Moved: &c, Tank: c.Tank, Clocks: tx.clockZeros(c.Tank)})
+		return
+	}
+	tx.applyCorrection(c)
 }
 
 // clockTick is the clock's own turn.

@@ -90,6 +90,14 @@ func (st State) Zeros(tank int) (box, own time.Time) {
 	return box, own
 }
 
+// Newest is the box's time up to which this state knows; the zero time: it knows none.
+func (st State) Newest() (at time.Time) {
+	if st.boxClock.known {
+		at = st.boxClock.wall(st.now)
+	}
+	return at
+}
+
 // Agrees says whether the box's clock, as it was last understood, agrees with now: it does not for some seconds after
 // it was set. What was not told of the clock yet agrees with every clock.
 func (st State) Agrees(now time.Time) bool {
