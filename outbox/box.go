@@ -240,6 +240,7 @@ func (b *Box) InPlace() error {
 	if err := b.checkInPlace(); err != nil {
 		return b.die(err)
 	}
+	b.catchUpHighWater()
 	return nil
 }
 

@@ -29,9 +29,9 @@ const (
 // highBelow: so many records below the highest delivered one are remembered.
 const highBelow = 48
 
-// The marks are written with each commit of a stream with a journal, with every tenth of the others, and with the first that is
-// so long after the last sync of them; synced only with that: they are there for disks that lie, and must not cost a page and a
-// sync in each commit.
+// The marks are written with each commit of a stream that never gives way, since a person was told that what is in it is kept; with every
+// tenth of the others, with the first that is so long after the last sync of them, and when somebody looks whether the file is in its
+// place; synced only after so long: they are there for disks that lie, and must not cost a page and a sync in each commit.
 const highCommits = 10
 
 var highEvery = 10 * time.Second
@@ -131,8 +131,8 @@ func (b *Box) writeHighWater(g *group) {
 	if h == nil || len(g.touched) == 0 {
 		return
 	}
-	journaled := slices.ContainsFunc(g.touched, func(s *stream) bool { return s.Journal })
-	if h.behind++; journaled || h.behind >= highCommits || time.Since(h.synced) >= highEvery {
+	kept := slices.ContainsFunc(g.touched, func(s *stream) bool { return s.Keep == Never })
+	if h.behind++; kept || h.behind >= highCommits || time.Since(h.synced) >= highEvery {
 		b.catchUpHighWater()
 	}
 }

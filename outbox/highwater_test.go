@@ -19,10 +19,10 @@ func marked(t *testing.T, b *Box, stream string) uint64 {
 	return n
 }
 
-// Tickets are marked at once, values with every tenth commit, after ten seconds, and when the box is closed.
+// Tickets and memos are marked at once, values with every tenth commit, after ten seconds, when somebody looks after the file, and when the box is closed.
 func TestMarksAreWrittenWhenSomethingRestsOnThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, err := Open(t.TempDir()+"/outbox.db", Options{Streams: []Stream{{Name: "tags", Batch: 10}, {Name: "tickets", Journal: true}}})
+		b, err := Open(t.TempDir()+"/outbox.db", Options{Streams: []Stream{{Name: "tags", Batch: 10, Keep: ThinFirst}, {Name: "tickets", Journal: true}, {Name: "memos"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,11 +46,19 @@ func TestMarksAreWrittenWhenSomethingRestsOnThem(t *testing.T) {
 		got = append(got, marked(t, b, "tags"))
 		put("tags")
 		got = append(got, marked(t, b, "tags"))
+		if err := b.InPlace(); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, marked(t, b, "tags"))
+		put("memos")
+		put("memos")
+		got = append(got, marked(t, b, "memos"))
+		put("tags")
 		if err := b.Close(); err != nil {
 			t.Fatal(err)
 		}
 		got = append(got, marked(t, b, "tags"))
-		want := []uint64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 21, 21, 21, 21, 21, 25, 1, 25, 27, 27, 28}
+		want := []uint64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 21, 21, 21, 21, 21, 25, 1, 25, 27, 27, 28, 2, 29}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("the marks went\n%v, want\n%v", got, want)
 		}
@@ -62,7 +70,7 @@ func TestMarksAreWrittenWhenSomethingRestsOnThem(t *testing.T) {
 func TestMarksTellOfTicketsThatTheDiskForgot(t *testing.T) {
 	for _, ticket := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			o := Options{Streams: []Stream{{Name: "tags", Batch: 10}, {Name: "tickets", Journal: true}}}
+			o := Options{Streams: []Stream{{Name: "tags", Batch: 10, Keep: ThinFirst}, {Name: "tickets", Journal: true}}}
 			path := t.TempDir() + "/outbox.db"
 			b, err := Open(path, o)
 			if err != nil {
