@@ -33,7 +33,7 @@ type evictions struct {
 	began    time.Time // when the daemon first ran on this store; zero: by a version that did not keep it
 }
 
-// mending is the last time that a damaged outbox was mended; zero: it never was.
+// mending is the last time that a damaged outbox was mended, or a tank taken out while it was hauled; zero: neither was.
 type mending struct {
 	At, Shown time.Time // Shown: first to somebody; zero: nobody has looked yet
 	Text      string

@@ -38,14 +38,17 @@ type setupWork struct {
 }
 
 // setupNote tells of a change of a tank's configuration: an event, or why the tickets of it that are held need a review.
-type setupNote struct{ tank, event, review string }
+type setupNote struct {
+	tank, event, review string
+	lost                bool // a load makes no ticket: the status says so too
+}
 
 // newSetups takes the stored setups (nil: there are none) and what goes by them, which is in the order that the tanks had in the
 // configuration then, to the tanks of now.
 func newSetups(site *Site, stored []setup, w *setupWork) (s setups, err error) {
 	s = setups{site: site, configured: site.configuredSetups(), pending: stored == nil, replaced: stored == nil}
 	s.inForce, s.firstLevels = slices.Clone(s.configured), make([]firstLevels, len(s.configured))
-	if _, err := site.detector(s.inForce); err != nil {
+	if s.detector, err = site.detector(s.inForce); err != nil {
 		return s, err
 	}
 	if len(stored) > 0 && stored[0].Whole && stored[0].Speed != site.speed() {
@@ -107,7 +110,7 @@ func (s *setups) match(stored []setup, w *setupWork) {
 	}
 	for i := range stored {
 		if !left[i] {
-			s.removed = append(s.removed, tankRemoved{stored[i].ID, w.tanks.Loading(i)})
+			s.removed = append(s.removed, tankRemoved{stored[i].ID, s.fallUnderWay(w.tanks, i)})
 		}
 	}
 	s.pending, s.replaced, w.tanks = true, true, w.tanks.Arranged(from)
@@ -130,8 +133,30 @@ type tankAdded struct{ id, was string }
 
 // tankRemoved is a tank that the configuration has no more.
 type tankRemoved struct {
-	id      string
-	loading bool
+	id   string
+	fall string // what was seen of a load under way; empty: none was
+}
+
+// fallLeast is in inches: noise is less, and a level that rises to where a load began rises by more.
+const fallLeast = 0.25
+
+// fallUnderWay says from where and when a level falls that a load under way has taken, and how far it was seen to.
+func (s *setups) fallUnderWay(st tank.State, i int) string {
+	levels := s.detector.Levels(st, i, time.Time{}, time.Unix(1<<40, 0))
+	if !st.Loading(i) || len(levels) == 0 {
+		return ""
+	}
+	last := levels[len(levels)-1]
+	top := last
+	for _, m := range slices.Backward(levels) {
+		if m.In < top.In-fallLeast {
+			break
+		}
+		if m.In > top.In+fallLeast {
+			top = m
+		}
+	}
+	return fmt.Sprintf("%.2f in %s, and %.2f in %s, when it was read last", top.In, s.site.minute(top.At), last.In, s.site.minute(last.At))
 }
 
 // apply lets a changed configuration take effect for every tank that is ready for it, and tells of it. Where there is nothing to do
@@ -146,10 +171,11 @@ func (s *setups) apply(w *setupWork) (changed bool, err error) {
 	}
 	for _, t := range s.removed {
 		note := "the tank is no longer in the configuration"
-		if t.loading {
-			note += "; a load that was under way makes no ticket"
+		if t.fall != "" {
+			note += "; a load that was under way makes no ticket: its level was " + t.fall + "; put the tank back, or write the ticket with `gauger tickets add`"
 		}
 		w.tell(t.id, note)
+		w.told[len(w.told)-1].lost = t.fall != ""
 	}
 	store := s.replaced
 	s.inForce = slices.Clone(s.inForce)

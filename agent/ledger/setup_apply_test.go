@@ -100,6 +100,29 @@ func TestATankByAnotherID(t *testing.T) {
 	})
 }
 
+// A tank that is taken out while it is hauled: its load makes no ticket, and who has to write one is told what was seen of it. At rest
+// there is nothing to write.
+func TestATankThatIsTakenOutWhileItIsHauled(t *testing.T) {
+	for _, under := range []time.Duration{70 * time.Minute, 4 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newWired(t, inches, nil)
+			began := time.Now().Add(time.Hour)
+			b.field(under, inches, field{"A": hauled(began)})
+			b.wired(inches, func(s *Site) { s.Tanks[0].ID, s.Tanks[0].Level = "TK-2", "plc/other" })
+			pass(time.Minute)
+			b.must(b.Tick(time.Now()))
+			n, warned := strings.Join(b.notes("config-changed"), "\n"), b.MendedWarning(time.Now())
+			hauled := under < 2*time.Hour
+			if strings.Contains(n, "TK-1: the tank is no longer in the configuration; a load that was under way makes no ticket") != hauled || strings.Contains(warned, "gauger tickets add") != hauled {
+				t.Errorf("after %s the events say %q, and the status %q", under, n, warned)
+			}
+			if at := b.site.minute(began); hauled && (!strings.Contains(n, "was 180.00 in "+at) || !strings.Contains(n, ", and 14")) {
+				t.Errorf("it says %q; the load began %s, from 180 in", n, at)
+			}
+		})
+	}
+}
+
 // A tank's id that is used again names another tank, by another gauge: its level is no movement.
 func TestAnIDThatIsUsedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -218,6 +218,10 @@ func (tx *txn) applySetups() {
 	for _, n := range w.told {
 		if n.event != "" {
 			tx.queueDiagnosis(tank.Event{Rule: eventrules.ConfigChanged, Tank: n.tank, Note: n.event, Start: now, End: now})
+			if n.lost {
+				tx.l.mended = mending{At: now, Text: n.event}
+				tx.putJSON(mendedKey, tx.l.mended)
+			}
 		} else {
 			tx.held.markForReview(n.tank, n.review)
 		}
