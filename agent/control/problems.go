@@ -30,6 +30,9 @@ const (
 
 var costs = []string{Tickets, Readings, Rest}
 
+// otherMasterToldFor: a master that was not heard for longer may be gone.
+const otherMasterToldFor = time.Hour
+
 // sentence is a problem in one line.
 func (p Problem) sentence() string {
 	if p.Do == "" {
@@ -55,8 +58,8 @@ func (d *Server) problems(s Status) []Problem {
 			all = append(all, Problem{Cost: Tickets, Text: text})
 		}
 	}
-	if text := d.Ledger.MendedWarning(s.Now); text != "" {
-		all = append(all, Problem{Cost: Tickets, Text: text, Do: eventrules.Do(eventrules.OutboxSalvaged)})
+	if text, do := d.Ledger.MendedWarning(s.Now); text != "" {
+		all = append(all, Problem{Cost: Tickets, Text: text, Do: do})
 	}
 	for _, text := range d.Ledger.EvictionWarnings(s.Now) {
 		all = append(all, Problem{Cost: Readings, Text: text})
@@ -75,6 +78,12 @@ func (d *Server) problems(s Status) []Problem {
 		all = append(all, d.episodeProblems(s.Open)...)
 	}
 	all = append(all, s.tankProblems()...)
+	for _, l := range s.Lines {
+		if !l.OtherMaster.IsZero() && s.Now.Sub(l.OtherMaster) < otherMasterToldFor {
+			all = append(all, Problem{Cost: Readings, Text: l.Line + ": another master speaks on this line, last " + Ago(s.Now, l.OtherMaster) + "; what may be the answer to its requests is not used",
+				Do: "let one master ask, and the others ask that one (share:)"})
+		}
+	}
 	slices.SortStableFunc(all, func(a, b Problem) int { return slices.Index(costs, a.Cost) - slices.Index(costs, b.Cost) })
 	return all
 }

@@ -74,6 +74,8 @@ type LineStatus struct {
 	Mismatches uint64        `json:"mismatches"` // values that two requests did not agree on
 	Down       uint64        `json:"down"`       // requests for which the line could not be opened, or went away
 	Rounds     []RoundStatus `json:"rounds"`     // the last answered one of each device
+
+	OtherMaster time.Time `json:"other_master,omitzero"` // when another master was last heard on it
 }
 
 // RoundStatus is the last round of requests to one device that was answered.

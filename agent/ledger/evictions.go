@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gauger/agent/clock"
+	"gauger/agent/eventrules"
 	"gauger/outbox"
 )
 
@@ -37,6 +38,7 @@ type evictions struct {
 type mending struct {
 	At, Shown time.Time // Shown: first to somebody; zero: nobody has looked yet
 	Text      string
+	Do        string `json:",omitempty"` // by a person
 }
 
 // eviction counts the evicted records of one stream, from the first to the last, without a pause of evictionsToldFor.
@@ -91,7 +93,7 @@ func (e *evictions) NoteLoss(n outbox.Note) {
 	at := n.At.Round(0)
 	if n.Kind == outbox.NoteSalvaged {
 		text, _, _ := strings.Cut(n.Message, "; what was found: ") // the event has it
-		e.mended = mending{At: at, Text: text}
+		e.mended = mending{At: at, Text: text, Do: eventrules.Do(eventrules.OutboxSalvaged)}
 	}
 	if n.Kind != outbox.NoteEvicted {
 		return
@@ -144,7 +146,7 @@ func (e *evictions) SaveLosses() error {
 
 // MendedWarning says that the outbox was mended and what it lost, to whoever looks now; empty: it was not, or people have had
 // their time to see it.
-func (e *evictions) MendedWarning(now time.Time) string {
+func (e *evictions) MendedWarning(now time.Time) (text, do string) {
 	e.lock.Lock()
 	m := e.mended
 	first := !m.At.IsZero() && m.Shown.IsZero() && clock.WasSet(now)
@@ -153,14 +155,14 @@ func (e *evictions) MendedWarning(now time.Time) string {
 	}
 	e.lock.Unlock()
 	if m.At.IsZero() || !m.Shown.IsZero() && now.Sub(m.Shown) > mendedShownFor {
-		return ""
+		return "", ""
 	}
 	if first {
 		if err := e.SaveLosses(); err != nil {
 			e.state.log.Warn().Err(err).Msg("that somebody has seen what the outbox lost could not be stored; it is shown for longer")
 		}
 	}
-	return fmt.Sprintf("%s (%s; this line goes a week after it was first shown)", m.Text, e.site.minute(m.At))
+	return fmt.Sprintf("%s (%s; this line goes a week after it was first shown)", m.Text, e.site.minute(m.At)), m.Do
 }
 
 // EvictionWarnings says in sentences what gave way of late, and what a person can do.

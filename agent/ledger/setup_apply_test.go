@@ -111,7 +111,8 @@ func TestATankThatIsTakenOutWhileItIsHauled(t *testing.T) {
 			b.wired(inches, func(s *Site) { s.Tanks[0].ID, s.Tanks[0].Level = "TK-2", "plc/other" })
 			pass(time.Minute)
 			b.must(b.Tick(time.Now()))
-			n, warned := strings.Join(b.notes("config-changed"), "\n"), b.MendedWarning(time.Now())
+			n := strings.Join(b.notes("config-changed"), "\n")
+			warned, _ := b.MendedWarning(time.Now())
 			hauled := under < 2*time.Hour
 			if strings.Contains(n, "TK-1: the tank is no longer in the configuration; a load that was under way makes no ticket") != hauled || strings.Contains(warned, "gauger tickets add") != hauled {
 				t.Errorf("after %s the events say %q, and the status %q", under, n, warned)

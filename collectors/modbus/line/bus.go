@@ -18,7 +18,7 @@ import (
 //     more time-out, and if what is owed could be taken for the next answer, then first for another number of
 //     registers: only when an answer of that length has come are the two in step again (pending_replies.go);
 //   - a gateway's word that the unit behind it is silent says nothing else, whichever request it answers;
-//   - two answers to one request are none;
+//   - two answers to one request are none, and so is one behind a request that is not ours: it may be that one's;
 //   - after a frame that made no sense the line must have been silent for one time-out.
 //
 // Frames of other units carry their own unit id and are passed over, so that one slow unit costs the others little.
@@ -196,6 +196,10 @@ func (b *bus) readAnswer(s Stream, a *transaction) (answer, rest []byte, err err
 			b.buf = append(b.buf, b.chunk[:n]...)
 		}
 		if start, end := findAnswer(b.codec, b.buf, a.request); end > 0 {
+			if b.hasForeignRequest(b.buf[:start], a.request.Unit) {
+				b.requiredSilence = max(b.requiredSilence, a.timeout)
+				return nil, nil, errOtherMaster
+			}
 			b.countOtherFrames(b.buf[:start], a)
 			_, pdu := b.codec.unpack(b.buf[start:end])
 			return bytes.Clone(pdu), b.buf[end:], nil
@@ -215,12 +219,37 @@ func (b *bus) whyNoAnswer(a *transaction, err error) error {
 	if len(b.buf) < shortestAnswer(b.codec) {
 		return a.noAnswer()
 	}
+	if b.hasForeignRequest(b.buf, a.request.Unit) {
+		b.requiredSilence = max(b.requiredSilence, a.timeout)
+		return errOtherMaster
+	}
 	unknown := b.countOtherFrames(b.buf, a)
 	if unknown < shortestAnswer(b.codec) {
 		return fmt.Errorf("%w, but one of another unit, function or length", a.noAnswer())
 	}
 	b.requiredSilence = max(b.requiredSilence, a.timeout)
 	return fmt.Errorf("%w: %d bytes came, with a wrong checksum, length, unit or function", ErrDamaged, len(b.buf))
+}
+
+var errOtherMaster = fmt.Errorf("%w: another master speaks on this line, and the answer may be to its request: let one master ask, and the others ask that one (share:)", ErrDamaged)
+
+// requestSize of an RTU frame that asks for something or writes one value: unit, function, address, number, checksum.
+const requestSize = 8
+
+// hasForeignRequest says whether a request to the unit is in what came that is not ours, which some adapters echo: whoever made it gets an
+// answer from that unit too. Only RTU frames are known.
+func (b *bus) hasForeignRequest(came []byte, unit byte) bool {
+	if _, ok := b.codec.(rtu); !ok {
+		return false
+	}
+	for ; len(came) >= requestSize; came = came[1:] {
+		f := came[:requestSize]
+		if f[0] == unit && f[1] >= 1 && f[1] <= 6 && crc16(f) == 0 && b.codec.answerLength(f) == 0 && !bytes.Equal(f, b.out) {
+			b.stats.noteOtherMaster(time.Now())
+			return true
+		}
+	}
+	return false
 }
 
 // checkNothingFollows waits for the silence that ends a frame, and refuses the answer if another one follows it.

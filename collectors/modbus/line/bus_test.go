@@ -2,6 +2,7 @@ package line
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"strings"
@@ -146,6 +147,39 @@ func TestNoiseAroundAnAnswerIsForgiven(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Another master asks the same unit for other registers, as many, and its answer comes before ours: nothing tells the two answers apart but
+// the request that is not ours. Three of them are no chance. An adapter that echoes our own request is no master, nor is one
+// that asks another unit.
+func TestAnotherMastersAnswerIsNotTaken(t *testing.T) {
+	frame := func(b ...byte) []byte { return binary.LittleEndian.AppendUint16(b, crc16(b)) }
+	for what, x := range map[string]struct {
+		before []byte
+		taken  bool
+	}{
+		"another master":      {append(frame(1, 3, 0, 200, 0, 2), frame(1, 3, 4, 0x42, 0x70, 0, 0)...), false},
+		"it alone is heard":   {append([]byte{0}, frame(1, 3, 0, 200, 0, 2)...), false},
+		"our own echo":        {frame(1, 3, 0, 0, 0, 2), true},
+		"it asks another one": {frame(9, 3, 0, 200, 0, 2), true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			slave := linetest.NumberedSlave()
+			slave.SetFaults(modbustest.Fault{Garbage: x.before})
+			lines, line, _ := earLine(t, linetest.SerialURL, slave)
+			defer linetest.Close(t, lines)
+			r := Request{1, Holding, 0, 2}
+			for range 3 {
+				data, err := line.Read(t.Context(), r, time.Second)
+				if taken := err == nil && carries(data, r); taken != x.taken || !taken && (!errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "another master")) {
+					t.Errorf("%s: % x, %v", what, data, err)
+				}
+			}
+			if at := line.Stats().OtherMaster; at.IsZero() != x.taken {
+				t.Errorf("%s: a master was heard %s", what, at)
+			}
+		})
+	}
 }
 
 func TestALineThatIsNeverSilent(t *testing.T) {

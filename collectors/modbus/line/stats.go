@@ -17,6 +17,8 @@ type Stats struct {
 	Opened     uint64 // times that the socket or port was opened; reconnects are this less one
 	Mismatches uint64 // values that two requests did not agree on
 	Down       uint64 // requests for which the socket or port could not be opened, or went away
+	// OtherMaster is when another master was last heard, once it was heard often enough to be no chance; zero: none was.
+	OtherMaster time.Time
 	// Busy is the time that requests had the line, their time-outs and silences included.
 	Busy time.Duration
 	// Load is the share of the last minute or two in which they did, from 0 to 1.
@@ -26,7 +28,25 @@ type Stats struct {
 type counters struct {
 	requests, timeouts, exceptions, badFrames, late, crossTalk, opened, mismatches, down atomic.Uint64
 
+	otherMaster   atomic.Uint64 // how often another one was heard,
+	otherMasterAt atomic.Int64  // and when, in unix nanoseconds
+
 	busyTime busyTime
+}
+
+// otherMasterSure requests of another master are no chance.
+const otherMasterSure = 3
+
+func (c *counters) noteOtherMaster(now time.Time) {
+	c.otherMaster.Add(1)
+	c.otherMasterAt.Store(now.UnixNano())
+}
+
+func (c *counters) lastOtherMaster() (at time.Time) {
+	if c.otherMaster.Load() >= otherMasterSure {
+		at = time.Unix(0, c.otherMasterAt.Load())
+	}
+	return at
 }
 
 func (c *counters) read() Stats {
@@ -43,6 +63,8 @@ func (c *counters) read() Stats {
 		Opened:     c.opened.Load(),
 		Mismatches: c.mismatches.Load(),
 		Down:       c.down.Load(),
+
+		OtherMaster: c.lastOtherMaster(),
 	}
 }
 
