@@ -55,6 +55,13 @@ func (tx *txn) judgeClock() *clockJudgement {
 	return tx.clockOnce
 }
 
+// Each record that waits for the clock is a commit of its own. A clock may be in doubt for weeks where nobody comes: when so many wait, a
+// value waits so often at most, and the card lives.
+const (
+	deferredMost  = 1000
+	deferredEvery = 10 * time.Minute
+)
+
 // deferRecord keeps a record under a key of its own until the clock is believed.
 func (tx *txn) deferRecord(p deferredRecord) {
 	tx.lastDeferred++

@@ -86,6 +86,22 @@ func TestValuesThatWaitForTheClockLeaveInOrder(t *testing.T) {
 	}
 }
 
+// A clock that is in doubt for long must not fill the card: when many records wait, of a value few join them.
+func TestFewValuesWaitForAClockThatIsInDoubtForLong(t *testing.T) {
+	w := doubted(t)
+	w.off = -24 * time.Hour
+	w.state.lastDeferred = deferredMost
+	for k := range 180 { // half an hour
+		w.read("plc/level", float64(k), false)
+		w.pass(10 * time.Second)
+	}
+	w.off = 0
+	w.pass(time.Minute)
+	if got := w.sent(); len(got) != 3 {
+		t.Errorf("%d values of half an hour left, want one in ten minutes: %v", len(got), got)
+	}
+}
+
 // The clock is set right while the program is started again. On the same boot of the box the values have their right times;
 // after another one nobody knows them, and how many are not sent is said. A record that cannot be read stops no other.
 func TestValuesThatWaitForTheClockOverARestart(t *testing.T) {

@@ -73,6 +73,9 @@ func (tx *txn) sendValue(i int, r collectors.Reading) {
 	if repeatable && !r.At.After(last.Newest) && last.recent.knows(sum) {
 		return
 	}
+	if tx.lastDeferred >= deferredMost && last.Sent && r.At.Sub(last.At).Abs() < deferredEvery && tx.clockDoubted() {
+		return
+	}
 	beat, known := tx.sincePrevious(last, &r)
 	next := tx.copyValue(i)
 	if known {
