@@ -22,6 +22,7 @@ const (
 	Back    = "went back" // the one before is at work again
 	Refused = "refused"   // it was never at work
 	Cut     = "cut short" // gauger was stopped meanwhile; the one before is at work
+	Put     = "put off"   // it was not at work, for a reason that passes
 )
 
 // Trial is one try of a changed configuration.
@@ -118,10 +119,33 @@ func WriteFile(path string, text []byte) error {
 	return err
 }
 
+// PutOff notes that a file is not loaded for now. Of one that is handed in again and again the newest is kept.
+func (b *Book) PutOff(t Trial, reasons []string) error {
+	if n := len(b.Past) - 1; n >= 0 && b.Past[n].Hash == t.Hash && b.Past[n].Outcome == Put {
+		b.Past = b.Past[:n]
+	}
+	now := b.Now
+	_, err := b.End(t, Put, reasons, nil)
+	b.Now = now
+	return err
+}
+
+// NotTaken is the newest trial of a file, where it came to nothing; nil: there is none, or it was at work.
+func (b *Book) NotTaken(hash string) *Trial {
+	for _, t := range slices.Backward(b.Past) {
+		if t.Hash == hash && t.Outcome == Put {
+			return &t
+		} else if t.Hash == hash {
+			break
+		}
+	}
+	return b.Failure(hash)
+}
+
 // Failure is the newest trial of a file, where that speaks against it; nil: none does.
 func (b *Book) Failure(hash string) *Trial {
 	for _, t := range slices.Backward(b.Past) {
-		if t.Hash == hash && t.Outcome != Cut {
+		if t.Hash == hash && t.Outcome != Cut && t.Outcome != Put {
 			if t.failed() {
 				return &t
 			}

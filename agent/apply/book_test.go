@@ -50,6 +50,25 @@ func TestBookRemembersWhatFailed(t *testing.T) {
 }
 
 // A trial that an end of the program cut is over at the next start: one that ended in order says nothing against its file.
+// What is put off is on record once, says why, and speaks against nothing: it is tried again when it is handed in again.
+func TestWhatIsPutOffIsOnRecord(t *testing.T) {
+	b, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := b.PutOff(Trial{Hash: "a"}, []string{"TK1 is being hauled"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := b.NotTaken("a"); len(b.Past) != 1 || b.Failure("a") != nil || got == nil || got.Outcome != Put || got.Reasons[0] != "TK1 is being hauled" {
+		t.Errorf("on record is %+v, which speaks against it: %v", b.Past, b.Failure("a"))
+	}
+	if _, err := b.End(Trial{Hash: "a"}, Stands, nil, nil); err != nil || b.NotTaken("a") != nil {
+		t.Errorf("it is at work, and still: %v, %v", b.NotTaken("a"), err)
+	}
+}
+
 func TestBookAfterAnEnd(t *testing.T) {
 	for inOrder, want := range map[bool]string{true: Cut, false: Back} {
 		folder := t.TempDir()

@@ -156,6 +156,7 @@ func (a *atWork) try(ctx context.Context, o applyOrder) (applyPlan, error) {
 		return plan, nil
 	case len(forNow) > 0:
 		a.log.Warn().Str("hash", plan.Hash).Str("source", o.URL).Strs("reasons", forNow).Msg("a changed configuration is not loaded for now; apply it, or reload, again")
+		a.putOff(o, plan.Hash, forNow)
 		return plan, nil
 	}
 	if onDisk, _ := loadRevision(a.c.config); onDisk != nil && onDisk.hash != plan.Hash {
@@ -224,6 +225,15 @@ func watchOf(changes []config.Change, old, now *config.Config) *apply.Watch {
 		}
 	}
 	return w
+}
+
+// putOff notes a file that is not loaded for now.
+func (a *atWork) putOff(o applyOrder, hash string, why []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.book.PutOff(apply.Trial{Hash: hash, Source: o.URL, By: o.by, Began: time.Now().Round(0)}, why); err != nil {
+		a.log.Error().Err(err).Msg("the configuration that is not loaded for now is not on record")
+	}
 }
 
 // refuse notes a file that is not loaded.

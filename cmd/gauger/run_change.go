@@ -119,7 +119,7 @@ func (a *atWork) begin(v *revision, how outboxOpening) (*daemon, error) {
 	a.is.cfg, a.zone = nil, v.cfg.Zone
 	a.offer(d)
 	d.agent.Workers = append(d.agent.Workers, a.reload, a.pull, d.beat, func(ctx context.Context) error { return memory.Run(ctx, a.c.getenv("GOGC") != "") })
-	d.server.ConfigOnDisk = configOnDisk(a.c.config, v, a.inPlace, a.failure)
+	d.server.ConfigOnDisk = configOnDisk(a.c.config, v, a.inPlace, a.notTaken)
 	if a.was != nil && a.book.Now != nil {
 		w := a.watch
 		w.Began, w.GoesOn = time.Now(), goesOn
@@ -243,6 +243,13 @@ func (a *atWork) failure(hash string) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return failureText(a.book.Failure(hash), a.zone)
+}
+
+// notTaken is why a file is not at work that was handed in; empty: it was not.
+func (a *atWork) notTaken(hash string) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return failureText(a.book.NotTaken(hash), a.zone)
 }
 
 // failureText says when a configuration was tried and what came of it, by the clock of a site.

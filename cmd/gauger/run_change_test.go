@@ -173,3 +173,39 @@ func TestACorrectedFileEndsTheWatchOfItsMistake(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A changed file that a reload did not take is said to be so with the reason, also where somebody had looked before it was tried.
+func TestAFileThatWasNotTakenSaysWhy(t *testing.T) {
+	text, err := os.ReadFile("../../config/example.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "gauger.yaml")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(string(text))
+	v, err := loadRevision(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := map[string]string{}
+	says := configOnDisk(path, v, func() (string, string, bool) { return "", "", false }, func(hash string) string { return tried[hash] })
+	if got := says(); got != "" {
+		t.Fatalf("the file is at work, and it says %q", got)
+	}
+	write(strings.Replace(string(text), "every: 5s", "every: 7s", 1))
+	if got := says(); !strings.Contains(got, "was changed and is not at work") {
+		t.Fatalf("it says %q", got)
+	}
+	now, err := loadRevision(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried[now.hash] = "it was tried and put off: TK1 is being hauled"
+	if got := says(); !strings.HasSuffix(got, "is not at work: "+tried[now.hash]) {
+		t.Errorf("after a reload that did not take it it says %q", got)
+	}
+}

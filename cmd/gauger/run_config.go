@@ -126,23 +126,32 @@ func sayNoneKept(c *call, path, store string) {
 func configOnDisk(path string, v *revision, inPlace func() (base, source string, watched bool), failure func(hash string) string) func() string {
 	var mu sync.Mutex
 	var seen fs.FileInfo
-	var text, base, source string
+	var text, base, source, other string // other: hash of what is on the disk and not at work
 	var watched bool
 	atWork, whole, bad := v.cfg.Hash(), v.hash, v.bad // what was applied has its strapping tables within
 	return func() string {
 		mu.Lock()
 		defer mu.Unlock()
+		say := func() string {
+			if why := failure(other); other != "" && why != "" { // it may have been tried since it was read
+				return path + " is not at work: " + why
+			}
+			return text
+		}
 		info, err := os.Stat(path)
 		was, from, tried := base, source, watched
 		base, source, watched = inPlace()
 		if err == nil && seen != nil && base == was && source == from && watched == tried && info.ModTime().Equal(seen.ModTime()) && info.Size() == seen.Size() {
-			return text
+			return say()
 		}
 		if err != nil {
 			return path + " cannot be found any more: what was in it is at work; put it back before the next start"
 		}
 		seen = info
 		now, err := loadRevision(path)
+		if other = ""; err == nil && now.cfg.Hash() != atWork && now.hash != whole && now.hash != base {
+			other = now.hash
+		}
 		switch {
 		case err != nil && bad == nil:
 			text = path + " was changed and is bad; what was in it before is at work. `gauger check` shows every mistake; mend it before the next start"
@@ -152,8 +161,6 @@ func configOnDisk(path string, v *revision, inPlace func() (base, source string,
 			text = ""
 		case now.hash == base:
 			text = appliedDoubt(path, v.cfg.Store.Path, source)
-		case failure(now.hash) != "":
-			text = path + " is not at work: " + failure(now.hash)
 		case watched:
 			text = path + " was changed and is not at work: another change is being watched; `gauger apply --back` ends that, then `systemctl reload gauger` takes it"
 		case bad != nil:
@@ -161,7 +168,7 @@ func configOnDisk(path string, v *revision, inPlace func() (base, source string,
 		default:
 			text = path + " was changed and is not at work: " + takenBy(path, v.cfg, now.cfg)
 		}
-		return text
+		return say()
 	}
 }
 
