@@ -177,6 +177,11 @@ func (a *Agent) lookAtStore(ctx context.Context) error {
 			if err := a.Box.InPlace(); err != nil {
 				return err
 			}
+			if text, since := a.Ledger.NewStoreEvent(time.Now()); text != "" {
+				if err := a.unlessFull(a.Ledger.QueueEvent(ledger.Event{Rule: eventrules.OutboxSalvaged, Note: text, Start: since, End: time.Now().Round(0)})); err != nil {
+					return err
+				}
+			}
 		}
 	}
 }

@@ -29,6 +29,9 @@ const (
 // Ago is how long ago something was, as people say it; at least a second.
 func Ago(now, at time.Time) string {
 	d := max(now.Sub(at), time.Second)
+	if at.Sub(now) > clock.Tolerance {
+		return "by a clock that was ahead"
+	}
 	for _, u := range []struct {
 		of   time.Duration
 		name string
@@ -88,6 +91,8 @@ func (s Status) sendingWords(since func(time.Time) string) string {
 		return "NOT STORING AND NOT SENDING: the outbox cannot be opened"
 	case s.Waiting() == 0 && s.ClockUnset():
 		return "NOT SENDING until the clock is set"
+	case s.Waiting() == 0 && s.clockDoubted:
+		return "NOT SENDING until the clock can be believed"
 	case s.Waiting() == 0 && s.Reached.IsZero() && s.noKeyWorks():
 		return "nothing waits, and the service REFUSES THE KEYS"
 	case s.Waiting() == 0 && s.Reached.IsZero():
@@ -233,6 +238,8 @@ func (s Status) sendingAnswer() Answer {
 		return Answer{"sending", Bad, "the outbox cannot be opened"}
 	case s.Waiting() == 0 && s.ClockUnset():
 		return Answer{"sending", Bad, "what is made waits until the clock is set"}
+	case s.Waiting() == 0 && s.clockDoubted:
+		return Answer{"sending", Bad, "what is made waits until the clock can be believed"}
 	case s.Parked() > 0 && !s.Overdue():
 		return Answer{"sending", Bad, fmt.Sprintf("%s waiting, %d for a person, since the service may have it; %s", waiting, s.Parked(), seen)}
 	case s.Waiting() > 0 && s.WaitsForLinkOnly():

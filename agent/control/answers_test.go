@@ -56,6 +56,16 @@ func TestNoClockIsWellThatNothingConfirmed(t *testing.T) {
 	}
 }
 
+// What a clock that was ahead has dated is no second ago.
+func TestATimeToComeIsNotASecondAgo(t *testing.T) {
+	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	for at, want := range map[time.Duration]string{-5 * time.Second: "5 s ago", time.Second: "1 s ago", 24 * time.Hour: "by a clock that was ahead"} {
+		if got := Ago(now, now.Add(at)); got != want {
+			t.Errorf("%s: %q, want %q", at, got, want)
+		}
+	}
+}
+
 // Well is only what was seen to be so.
 func TestNothingIsWellThatWasNotSeen(t *testing.T) {
 	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
@@ -135,6 +145,7 @@ func TestTheFirstLine(t *testing.T) {
 	two := map[string]outbox.Counts{ledger.Tickets: {Waiting: 2}}
 	for want, s := range map[string]Status{
 		"all is well: reading all 1 point; everything is sent":                                      {Points: []PointReading{good}, Reached: now, Answers: well},
+		"reading all 1 point; NOT SENDING until the clock can be believed":                          {Points: []PointReading{good}, Reached: now, Answers: []Answer{{State: Bad}}, clockDoubted: true},
 		"reading all 1 point; everything is sent":                                                   {Points: []PointReading{good}, Reached: now, Answers: []Answer{{State: Unknown}}},
 		"nothing was read yet; nothing waits, and the service has accepted nothing yet":             {Answers: []Answer{{State: Unknown}}},
 		"nothing was read yet; nothing waits, and the service REFUSES THE KEYS":                     {Answers: []Answer{{State: Unknown}}, Open: []ledger.Episode{{Rule: "key-refused", Source: keySource}}},

@@ -57,6 +57,8 @@ type Status struct {
 	Shut     string                   `json:"outbox_error,omitempty"`    // why the outbox cannot be opened: nothing is known then of tickets and records
 
 	StoreTrouble string `json:"store_trouble,omitempty"` // why nothing is stored, or soon may not be, and what to do
+
+	clockDoubted bool // what is made waits, beside the outbox
 }
 
 // LineStatus counts for one socket or serial port with polled devices since the program started.
@@ -205,7 +207,7 @@ func (d *Server) Status() (Status, error) {
 func (d *Server) blankStatus(now time.Time) Status {
 	s := Status{
 		Site: d.Site.Name, ID: d.Site.ID, Version: d.Version, Daemon: d.Daemon, Began: d.began(now), Now: now.Round(0), Zone: d.zone().String(),
-		Clock: d.Clock.Grade(now).String(), Streams: map[string]outbox.Counts{}, Drains: map[string]DrainStatus{}, Held: []ledger.HeldTicket{},
+		Clock: d.Clock.Grade(now).String(), clockDoubted: d.Clock.Doubted(now), Streams: map[string]outbox.Counts{}, Drains: map[string]DrainStatus{}, Held: []ledger.HeldTicket{},
 		Points: []PointReading{}, Problems: []string{}, Review: d.Site.HoldDoubtful, Page: d.Page,
 	}
 	if d.Lines != nil {

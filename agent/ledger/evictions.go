@@ -32,6 +32,7 @@ type evictions struct {
 	byStream map[string]eviction
 	mended   mending
 	began    time.Time // when the daemon first ran on this store; zero: by a version that did not keep it
+	told     bool      // an event has told of it
 }
 
 // mending is the last time that a damaged outbox was mended, or a tank taken out while it was hauled; zero: neither was.
@@ -53,6 +54,7 @@ const (
 	evictionsKey = "gave-way"
 	mendedKey    = "mended"
 	beganKey     = "store-began"
+	toldKey      = "store-told"
 )
 
 // BeginStore keeps when the daemon first ran on this store. One in which something was accepted before, or lost, is no new one.
@@ -86,6 +88,27 @@ func (e *evictions) NewStoreHint(now time.Time) string {
 		"stop gauger and mount it (`findmnt -T %[1]s`). Told for a day", folder, e.site.minute(now.Add(-age)))
 }
 
+// tellNewStoreAfter lets a site that is being set up begin anew; what is mounted late, or emptied, stays so.
+const tellNewStoreAfter = 10 * time.Minute
+
+// NewStoreEvent is what the office has to be told, once, of a store that is new, and since when it is: a site whose disk is missing looks
+// well everywhere else. Empty: it is not due, or was told.
+func (e *evictions) NewStoreEvent(now time.Time) (text string, since time.Time) {
+	hint := e.NewStoreHint(now)
+	e.lock.Lock()
+	age := now.Sub(e.began)
+	due := hint != "" && !e.told && age >= tellNewStoreAfter
+	e.told = e.told || due
+	e.lock.Unlock()
+	if due {
+		text, _, _ = strings.Cut(hint, ". Told for a day")
+		if err := e.state.SaveState(toldKey, true); err != nil {
+			e.state.log.Warn().Err(err).Msg("that a new store was told of could not be stored; it is told again at the next start")
+		}
+	}
+	return text, now.Add(-age).Round(0)
+}
+
 // NoteLoss counts what gave way and keeps what was mended, for status.
 func (e *evictions) NoteLoss(n outbox.Note) {
 	e.lock.Lock()
@@ -113,7 +136,7 @@ func (e *evictions) add(stream string, n int, at time.Time) {
 // load takes up what the run before kept. What gave way after that is in the outbox's own counts alone, which are stored with every
 // record: nobody knows when that was, but not later than now.
 func (e *evictions) load(counts map[string]outbox.Counts) error {
-	if err := errors.Join(e.state.LoadState(evictionsKey, &e.byStream), e.state.LoadState(mendedKey, &e.mended), e.state.LoadState(beganKey, &e.began)); err != nil {
+	if err := errors.Join(e.state.LoadState(evictionsKey, &e.byStream), e.state.LoadState(mendedKey, &e.mended), e.state.LoadState(beganKey, &e.began), e.state.LoadState(toldKey, &e.told)); err != nil {
 		return err
 	}
 	changed := false

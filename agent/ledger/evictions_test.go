@@ -37,6 +37,23 @@ func TestAMendedOutboxIsShownForAWeek(t *testing.T) {
 	})
 }
 
+// A store that is new is told to the office once, when it has stood for a while, over restarts too; one that has records of before is none.
+func TestANewStoreIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		b.must(b.BeginStore(time.Now()))
+		began := time.Now()
+		for n := range 4 {
+			text, since := b.NewStoreEvent(time.Now())
+			if (text != "") != (n == 2) || text != "" && (!strings.Contains(text, "with no ticket and no level of before") || !since.Equal(began.Round(0))) {
+				t.Errorf("after %s it says %q, since %s", time.Since(began), text, since)
+			}
+			pass(6 * time.Minute)
+			b.again()
+		}
+	})
+}
+
 // What gave way after the last time that it was stored is counted after a kill, by the outbox's own counts; once, over further restarts.
 func TestWhatGaveWayBeforeAKillIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

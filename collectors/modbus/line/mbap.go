@@ -46,9 +46,11 @@ func (m *mbap) exchange(s Stream, a *transaction, pdu []byte) ([]byte, error) {
 	if err := m.send(s, a, pdu); err != nil {
 		return nil, err
 	}
-	for {
+	for strays := 0; ; strays++ {
 		id, unit, answer, err := m.nextFrame(a)
 		switch {
+		case strays > 0 && errors.Is(err, ErrSilent):
+			return nil, fmt.Errorf("%w, but one with another transaction id: it answers late, or a gateway does not keep the number", err)
 		case err != nil:
 			return nil, err
 		case id == m.transactionID:

@@ -93,6 +93,7 @@ func TestWhatIsSaidOfAFailure(t *testing.T) {
 		{"tcp://site", modbustest.Fault{Unitshift: 254}, ErrFrame, "it comes from unit 255; if the device calls itself so, say unit: 255"},
 		{"tcp://site", modbustest.Fault{Function: 4}, ErrFrame, "function 4 instead of 3"},
 		{"tcp://site", modbustest.Fault{Short: 2}, ErrFrame, "2 bytes of data instead of 4"},
+		{"tcp://site", modbustest.Fault{Flip: 1}, ErrSilent, "no answer within 1s, but one with another transaction id"},
 		{"tcp://site", modbustest.Fault{Flip: 3}, ErrFrame, "protocol id 65280 instead of 0"},
 		{"tcp://site", modbustest.Fault{Flip: 5}, ErrFrame, "length 65287; 2 to 254 are possible"},
 		{"tcp://site", modbustest.Fault{Torn: 8}, ErrFrame, "it ended in the middle"},
