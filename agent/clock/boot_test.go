@@ -284,3 +284,24 @@ func TestARestartKeepsWhatTheServiceSays(t *testing.T) {
 		}
 	}
 }
+
+// A service without TLS vouches for no clock; but where its answers agree with one that is behind the store's newest time, as after a
+// clock that was ahead, it is believed again for running steadily: nobody else may ever come to say so.
+func TestAServiceWithoutTLSLetsAClockThatWentBackGoOn(t *testing.T) {
+	right := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
+	for _, x := range []struct {
+		off  time.Duration
+		want bool
+	}{{0, false}, {-3 * time.Hour, true}} {
+		c := New(right, time.Time{}, SteadyAfter, nil)
+		if err := c.Resume(Saved{Boot: "b1", Zero: right.Add(-time.Hour), Uptime: time.Hour}, right.Add(24*time.Hour), right, upFor("b2", time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		for range repeated {
+			c.Compare(right, right.Add(x.off), false)
+		}
+		if got := c.Doubted(right.Add(SteadyAfter + time.Minute)); got != x.want || c.Voucher(right) != Nobody {
+			t.Errorf("answers that are %s off: in doubt %v, want %v", x.off, got, x.want)
+		}
+	}
+}

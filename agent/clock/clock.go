@@ -256,7 +256,8 @@ func (c *Clock) ConfirmAt(now time.Time) {
 }
 
 // Compare takes the service's Date, as read at now: it confirms the clock, or speaks against it. One that did not come over verified TLS
-// anybody can have written: it confirms nothing, and speaks only against a clock that is in doubt anyway.
+// anybody can have written: it vouches for no clock, and is heard only of one that is in doubt anyway. Several of them that agree with a
+// clock which went back let it be believed for running steadily again.
 func (c *Clock) Compare(now, date time.Time, verified bool) {
 	if date.Before(c.NotBefore) || date.IsZero() {
 		return
@@ -268,10 +269,8 @@ func (c *Clock) Compare(now, date time.Time, verified bool) {
 	said := c.offset + off
 	switch {
 	case !verified && !c.inDoubt:
-	case off.Abs() <= Tolerance:
-		if c.answers = 0; verified {
-			c.confirmed = Service
-		}
+	case verified && off.Abs() <= Tolerance:
+		c.confirmed, c.answers = Service, 0
 	case c.answers == 0 || (said-c.said).Abs() > Tolerance:
 		c.said, c.answers = said, 1
 	case c.answers > 0:
