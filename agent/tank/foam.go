@@ -217,13 +217,21 @@ func (r resting) fitFoam(b []sample, f foam, usual, err float64) foamFit {
 }
 
 // follower is a sensor, or a pressure in a long line, that shows the level late: what is left of a difference is e times less after
-// every time. A level that moves evenly it shows that time behind.
-type follower struct{ time float64 }
+// every time, or it shows the mean of twice that time. A level that moves evenly it shows that time behind.
+type follower struct {
+	time float64
+	mean bool
+}
 
 // ramp is how far it has moved so many seconds after a level at rest began to move, for an inch a second.
 func (f follower) ramp(after float64) float64 {
-	if after <= 0 {
+	switch {
+	case after <= 0:
 		return 0
+	case f.mean && after < 2*f.time:
+		return after * after / (4 * f.time)
+	case f.mean:
+		return after - f.time
 	}
 	return after - f.time*(1-math.Exp(-after/f.time))
 }
@@ -259,7 +267,7 @@ func takeLate(ts *tankState, t *Tank, d *draw, now float64) {
 	if l, ok = e.best(); !ok {
 		return
 	}
-	off := e.fit((1 + lateRough) * l.time)
+	off := e.fit(follower{(1 + lateRough) * l.time, l.mean})
 	free := d.inflow.variance * (l.time + edgeUnsure)
 	d.late = l.time
 	d.opening.level, d.opening.err = l.before.level, math.Hypot(d.opening.err, off.before.level-l.before.level)
@@ -285,19 +293,28 @@ func (e lateEdges) best() (best lateFit, ok bool) {
 	if len(e.before) < lateFew || len(e.behind) < 2*lateFew {
 		return best, false
 	}
-	none := e.fit(lateNone)
+	none := e.fit(follower{time: lateNone})
 	best, own := none, none
 	for time := lateLeast * 2 / 3; time < 2*lateMost; time *= 2 {
-		l := e.fit(time)
-		own.before.missed, own.behind.missed = math.Min(own.before.missed, l.before.missed), math.Min(own.behind.missed, l.behind.missed)
-		if l.left() < best.left() {
-			best = l
+		for _, mean := range []bool{false, true} {
+			l := e.fit(follower{time, mean})
+			own.before.missed, own.behind.missed = math.Min(own.before.missed, l.before.missed), math.Min(own.behind.missed, l.behind.missed)
+			if l.left() < best.left() {
+				best = l
+			}
 		}
 	}
 	if best.time == lateNone {
 		return best, false
 	}
-	best = e.fit(leastAt(func(time float64) float64 { return e.fit(time).left() }, best.time/2, 2*best.time))
+	closer := func(mean bool) lateFit {
+		return e.fit(follower{leastAt(func(time float64) float64 { return e.fit(follower{time, mean}).left() }, best.time/2, 2*best.time), mean})
+	}
+	if damped, mean := closer(false), closer(true); mean.left() < damped.left() {
+		best = mean
+	} else {
+		best = damped
+	}
 	sure := func(edge, none, own shapeFit) bool {
 		return edge.missed < lateClear*none.missed || edge.missed < lateSure*none.missed && edge.missed < lateAlike*own.missed
 	}
@@ -307,9 +324,9 @@ func (e lateEdges) best() (best lateFit, ok bool) {
 // left is what both edges leave of the squares, each of the same weight.
 func (l lateFit) left() float64 { return math.Log(l.before.missed) + math.Log(l.behind.missed) }
 
-// fit fits both edges for one time by which the sensor follows. The levels are the oil's at the two instants.
-func (e lateEdges) fit(time float64) lateFit {
-	out := lateFit{follower: follower{time}}
+// fit fits both edges for one way in which the sensor follows. The levels are the oil's at the two instants.
+func (e lateEdges) fit(f follower) lateFit {
+	out, time := lateFit{follower: f}, f.time
 	made := math.Hypot(e.inflow.err, math.Sqrt(e.inflow.variance/lateBehind))
 	e.at = e.d.start
 	began := func(at float64) shapeFit {

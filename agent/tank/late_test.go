@@ -20,18 +20,30 @@ func late(w tanktest.Well, time float64) seen {
 	}
 }
 
+// mean is what one shows that averages so many seconds.
+func mean(w tanktest.Well, over float64) seen {
+	return func(i int, s, _ float64) (float64, bool) {
+		sum := 0.0
+		for k := range 20 {
+			sum += w.Level(s - over*float64(k)/20)
+		}
+		return tanktest.Radar(i, s, sum/20), true
+	}
+}
+
 // A sensor that follows the level late, as a long line that is half plugged does, leaves the level's line slowly and comes to rest
-// slowly. The gauges are those of the oil, and the times the pump's.
+// slowly, and so does the mean of some minutes. The gauges are those of the oil, and the times the pump's.
 func TestASensorThatFollowsLate(t *testing.T) {
 	for _, c := range []struct {
 		time   float64
 		sensor string
-	}{{60, "radar"}, {150, "hydrostatic"}, {300, "hydrostatic"}, {400, "analog"}} {
+		seen   func(w tanktest.Well, time float64) seen
+	}{{60, "radar", late}, {150, "hydrostatic", late}, {300, "hydrostatic", late}, {400, "analog", late}, {300, "radar", mean}, {600, "ultrasonic", mean}} {
 		w := aWell
 		w.Inflow = 90
 		r := newRig(t, w)
 		r.site.tanks[0].Sensor = c.sensor
-		r.sensor = late(w, c.time)
+		r.sensor = c.seen(w, c.time)
 		r.side = func(r *rig, s float64) {
 			if s == aLoad.From+600 || s == aLoad.End()+1200 {
 				r.kill(s)
@@ -39,7 +51,7 @@ func TestASensorThatFollowsLate(t *testing.T) {
 		}
 		r.run(0, 6*tanktest.Hour)
 		if len(r.loads) != 1 {
-			t.Fatalf("%+v: loads %+v", c, r.loads)
+			t.Fatalf("%s, %.0f s: loads %+v", c.sensor, c.time, r.loads)
 		}
 		l := r.loads[0]
 		start, end := l.Start.Sub(tanktest.Start).Seconds(), l.End.Sub(tanktest.Start).Seconds()
@@ -52,7 +64,7 @@ func TestASensorThatFollowsLate(t *testing.T) {
 			"review":  len(l.Review) > 0,
 			"remark":  !strings.Contains(strings.Join(l.Remarks, " "), "late"),
 		}); failed != "" {
-			t.Errorf("%+v: %s: %.2f at %.0f to %.2f at %.0f, of %.2f to %.2f: %+v", c, failed, l.Open, start-aLoad.From, l.Close, end-aLoad.End(), w.Level(aLoad.From), w.Level(aLoad.End()), l)
+			t.Errorf("%s, %.0f s: %s: %.2f at %.0f to %.2f at %.0f, of %.2f to %.2f: %+v", c.sensor, c.time, failed, l.Open, start-aLoad.From, l.Close, end-aLoad.End(), w.Level(aLoad.From), w.Level(aLoad.End()), l)
 		}
 	}
 }
