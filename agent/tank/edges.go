@@ -224,7 +224,7 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, recent []sample, in bounds) g
 		b = b[:searchTime(b, firstTime(b, 0)+restLong)]
 	}
 	r := ts.resting(t, *d)
-	r.at, r.samples, r.slosh, r.dumped = d.end, b, d.slosh, ts.levels.mostRisen(math.Max(ts.decidedTo, d.start-fineFor), d.start, ranLong)
+	r.at, r.samples, r.slosh, r.dumped = d.end, b, d.slosh, ts.levels.mostDumped(math.Max(ts.decidedTo, d.start-fineFor), d.start)
 	switch {
 	case t.Loads.Settle == 0 && len(b) > 0 && b[0].t-d.end < vapourLong/2 && (t.Sensor == "hydrostatic" || t.Sensor == "analog" && t.Group == "" && r.dips(d.inflowAfter)):
 		return r.withoutDip(d.inflowAfter)

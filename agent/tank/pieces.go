@@ -226,7 +226,7 @@ func (r resting) ranBack(p, q piece, usual float64) bool {
 	v, err := q.drawn(q.from, usual)
 	rose := v - low - usual*long
 	chance := pieceLower + restSigmas*math.Sqrt(sure*sure+err*err+r.inflow.variance*long)
-	return rose > math.Max(chance, ranDumps*r.dumped) && rose < ranMost*r.perBbl
+	return rose > chance && v-low > ranDumps*r.dumped && rose < ranMost*r.perBbl
 }
 
 // lastBefore is the piece before a draw that the opening is read off: the last one that has not begun to fall and is no echo.

@@ -276,3 +276,20 @@ func TestALevelThatRisesHasNotBegunToFall(t *testing.T) {
 		t.Errorf("%+v, want an opening of %.2f in", r.loads, w.Level(load.From))
 	}
 }
+
+// Where the surface still heaves as the pump stops a few readings lie low: the closing is that of the rest behind them.
+func TestAHeaveBehindThePumpIsNoRest(t *testing.T) {
+	for _, seed := range []float64{0, 1, 2, 3, 4, 5} {
+		r := newRig(t, aWell)
+		r.site.tanks[0].Sensor = "ultrasonic"
+		r.sensor = func(_ int, s, _ float64) (float64, bool) {
+			v := aWell.Level(s) + 0.15*math.Sin(s*s+seed)
+			if s > aLoad.End() && s <= aLoad.End()+40 {
+				v -= 0.6
+			}
+			return math.Round(10*v) / 10, true
+		}
+		r.run(0, 7*tanktest.Hour)
+		r.matches(0.25, 40, labelOf(aWell, aLoad, aLoad))
+	}
+}
