@@ -293,3 +293,18 @@ func TestAHeaveBehindThePumpIsNoRest(t *testing.T) {
 		r.matches(0.25, 40, labelOf(aWell, aLoad, aLoad))
 	}
 }
+
+// One reading that strays by no more than noise does, with the one beside it, is no piece of the level that an opening is read off.
+func TestTheLastReadingMayStray(t *testing.T) {
+	r := newRig(t, aWell)
+	r.site.tanks[0].Sensor = "ultrasonic"
+	r.sensor = func(_ int, s, _ float64) (float64, bool) {
+		v := aWell.Level(s) + 0.15*math.Sin(s*s+2)
+		if s == aLoad.From-20 {
+			v = aWell.Level(s) + 0.5
+		}
+		return math.Round(10*v) / 10, true
+	}
+	r.run(0, 7*tanktest.Hour)
+	r.matches(0.25, 40, labelOf(aWell, aLoad, aLoad))
+}
