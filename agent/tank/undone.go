@@ -35,7 +35,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 		return fmt.Sprintf("it fell in %d steps, with rest between them, as no pump draws", n)
 	}
 	n, stepped, told := staircase(ts, *d, piecePrice/2)
-	if told && n > stairFew && stepped >= explainedShare*fall && (fall-stepped)*per < explainedShare*t.Loads.MinLoad {
+	if told && n > stairFew && stepped >= explainedShare*fall && (fall-stepped)*per < t.Loads.MinLoad {
 		return fmt.Sprintf("%.1f in of its %.1f in fell in %d steps, with rest between them, as no pump draws", stepped, fall, n)
 	}
 	if (told || ts.interval.changes < heldFew) && n >= stairFew && stepped >= leapSome*fall { // so few changes show no gateway's beat
@@ -43,7 +43,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	}
 	atOnce := leaps(ts, t, *d)
 	switch {
-	case atOnce >= leapMost*fall && (t.pumpRate(*d) > t.Loads.MaxRate || (fall-atOnce)*per >= explainedShare*t.Loads.MinLoad) && pumped(ts, t, *d, quickTimes): // two trucks at once, or a pump that nobody has reckoned with
+	case atOnce >= leapMost*fall && pumped(ts, t, *d, quickTimes): // two trucks at once, or a pump that nobody has reckoned with
 		d.doubts = append(d.doubts, fmt.Sprintf("it fell by %.1f bbl a minute, faster than max_rate", t.pumpRate(*d)))
 	case atOnce >= leapMost*fall && stoodSince(ts, *d):
 		d.doubts = append(d.doubts, fmt.Sprintf("the value stood still since the load before it, and fell by %.1f in at once: the rest of that load, if the sensor hung", fall))
