@@ -234,7 +234,7 @@ func (r resting) withoutLifts(all []sample, dumped, made float64) (lifted restin
 
 // risen is the highest of the readings between the piece that an opening is read off and the draw, where oil lifted it: the falling line
 // meets it, and what came behind it lies on that. Some stood as high for longer than an echo lasts, or the level rises by as much at other
-// times, and no reading stood out alone.
+// times, by more than noise does, and no reading stood out alone.
 func (r resting) risen(p piece, usual, sigma float64) (top sample, ok bool) {
 	k := searchTime(r.samples, math.Nextafter(p.to, math.Inf(1)))
 	b := r.samples[k:]
@@ -260,7 +260,7 @@ func (r resting) risen(p piece, usual, sigma float64) (top sample, ok bool) {
 		}
 	}
 	alone := len(resting{samples: r.samples[:k], sigma: r.sigma}.withoutSpikes()) < k
-	return top, top.t-first > echoLong || !alone && rose <= liftDumps*r.dumped
+	return top, top.t-first > echoLong || !alone && rose >= spikeSigma*sigma && rose <= liftDumps*r.dumped
 }
 
 // shapeFit is a level at an instant, how fast it rises, and how many inches of a shape are on it, with their standard error; missed
