@@ -74,7 +74,7 @@ func TestTheBookNamesWhatWasUnseenOverAGap(t *testing.T) {
 		if got, want := r.PartBbl(tankbook.PartUnseen), *r.Opening-*r.Closing; math.Abs(got-want) > 0.3 || math.Abs(*r.Production) > 0.3 {
 			t.Errorf("%.2f bbl unseen, want %.2f; produced %.2f", got, want, *r.Production)
 		}
-		if what := r.OtherParts[0].What; !strings.Contains(what, "no readings from 01-01 13:59 to 01-01 14:2") || !strings.Contains(what, "120.00 in before and 131.00 in after it, 18.4") {
+		if what := r.OtherParts[0].What; !strings.Contains(what, "no readings to believe from 01-01 13:59 to 01-01 14:2") || !strings.Contains(what, "120.00 in before and 131.00 in after it, 18.4") {
 			t.Errorf("the sentence is %q", what)
 		}
 	})

@@ -197,6 +197,11 @@ func (ts *tankState) stoodTooLong(t *Tank, now float64) bool {
 	return ts.noise.sigmaAtChange >= heldNoise && age >= ts.stuckAfter(t) && ts.interval.stood(age, stuckHeld) && now-ts.last.t < age/10
 }
 
+// stands says that the value has stood for so long by now, and still does.
+func (ts *tankState) stands(t *Tank) bool {
+	return ts.seen && ts.last.t-ts.heldSince >= t.Loads.Stuck.Seconds() && ts.stoodTooLong(t, ts.last.t)
+}
+
 // movedOneStep says that a value is the next one of a sensor that speaks in steps, which stands for hours in a tank that hardly
 // fills.
 func (ts *tankState) movedOneStep(now, x float64) bool {

@@ -272,3 +272,38 @@ func TestABlindZoneThatFlickers(t *testing.T) {
 		return v, true
 	}, 60).loads[0], "saturated at the opening")
 }
+
+// A value that hung for a whole load and for the hours in which the well made it good shows no fall: what is missing is told, by the tank
+// beside it, which took no more than its well makes. So it is behind a silence of as long.
+func TestALoadThatAHungValueHid(t *testing.T) {
+	for _, c := range []struct {
+		hours  float64
+		silent bool
+	}{{7, false}, {16, false}, {40, false}, {7, true}, {16, true}} {
+		from := 20 * tanktest.Hour
+		w := tanktest.Well{Level0: 30, Inflow: 150 * 24 / c.hours, Moves: []tanktest.Move{{From: from + 2*tanktest.Hour, Bbl: 135, Rate: 6}}}
+		w.Level0 = 150 - w.Level(from) + 30
+		r := newRig(t, w, tanktest.Well{Level0: 40, Inflow: 60})
+		r.every = 30
+		held := 0.0
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if i == 0 && s >= from && s < from+c.hours*tanktest.Hour {
+				return held, !c.silent
+			}
+			if i == 0 {
+				held = v
+			}
+			return v, true
+		}
+		r.run(0, from+(c.hours+4)*tanktest.Hour)
+		var told []float64
+		for _, e := range r.events {
+			if e.Rule == "unexplained-loss" {
+				told = append(told, e.Bbl)
+			}
+		}
+		if len(r.loads) > 0 || len(told) != 1 || math.Abs(told[0]-135) > 8 {
+			t.Errorf("%+v: told of %.1f bbl: %+v", c, told, r.events)
+		}
+	}
+}

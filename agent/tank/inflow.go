@@ -70,6 +70,22 @@ func (ts *tankState) inflow(t *Tank, at float64) production {
 	return p
 }
 
+// roseFar is what riseKnown is, by the history and as far back as it goes, and whether that knows the middle.
+func (ts *tankState) roseFar(t *Tank, from, to float64) (bbl float64, seen, ok bool) {
+	if len(ts.levels.history) == 0 {
+		return 0, false, false
+	}
+	since := math.Max(from, ts.levels.history[0].t+1)
+	a, ok1 := ts.levels.known(since)
+	b, ok2 := ts.levels.known(to)
+	_, seen = ts.levels.known((since + to) / 2)
+	made := ts.inflow(t, since)
+	if !made.known {
+		made = ts.inflow(t, to)
+	}
+	return t.barrels(b, a) - made.usual*(to-since)*t.Table.PerInch(a), seen, ok1 && ok2 && made.known
+}
+
 // mayRise are the inches by which a level may rise further than usual in some seconds: a well may make twice as much.
 func (p production) mayRise(long float64) float64 {
 	return math.Max(p.usual*long, 2*(p.err*long+math.Sqrt(p.variance*long)))

@@ -89,6 +89,14 @@ func (l *levels) keepHistory(s sample, draw drawPhase, jumpedAt float64) {
 	l.history = append(l.history, h)
 }
 
+// joinStood keeps the two ends of a level that stands in the history: what was before it stays known for as long.
+func (l *levels) joinStood() {
+	n := len(l.history)
+	if h := l.history; n > 2 && h[n-1].v == h[n-2].v && h[n-2].v == h[n-3].v && h[n-2].flags != unlinked {
+		l.history = append(append(make([]sample, 0, historyMost), h[:n-2]...), h[n-1])
+	}
+}
+
 // linkHistory takes back that the level moved since the last draw: it fell, but not as in a draw, and
 // the history of a slow loss must not be cut up.
 func (l *levels) linkHistory(draw drawPhase, jumpedAt float64) {

@@ -62,6 +62,14 @@ func (s Site) LeaptUp(st State, i int, from, to float64) (bbl float64) {
 	return bbl
 }
 
+// StandsSince is since when, in site seconds, a tank's value stands still of which was reported that it is stuck; 0: none does.
+func (s Site) StandsSince(st State, i int) float64 {
+	if ts := st.tanks[i]; ts.faults.stuckReported && ts.stands(&s.tanks[i]) {
+		return ts.heldSince
+	}
+	return 0
+}
+
 // SlowLoss is a fall that is too slow for a draw and goes on.
 type SlowLoss struct {
 	Open  bool    // there is one

@@ -85,6 +85,9 @@ func (u *update) reportMissed(i int, ts *tankState, from, to point) {
 		other := u.st.tanks[j]
 		_, seen := other.levels.within((from.t+to.t)/2, other.readFar())
 		more, known := other.riseKnown(o, from.t, to.t, other.readFar())
+		if !seen || !known {
+			more, seen, known = other.roseFar(o, from.t, to.t)
+		}
 		if !seen || !known || more < -o.Loads.MinLoad {
 			return
 		}
@@ -98,8 +101,7 @@ func (u *update) reportMissed(i int, ts *tankState, from, to point) {
 
 // reportStuck tells of a value that stands as it never does, while it does.
 func (u *update) reportStuck(i int, ts *tankState, now float64) {
-	t := &u.site.tanks[i]
-	if !ts.seen || ts.faults.stuckReported || ts.last.t-ts.heldSince < t.Loads.Stuck.Seconds() || !ts.stoodTooLong(t, ts.last.t) {
+	if ts.faults.stuckReported || !ts.stands(&u.site.tanks[i]) {
 		return
 	}
 	ts.faults.stuckReported = true

@@ -112,5 +112,8 @@ func (u *update) flush(i int, ts *tankState) {
 		ts.noise.addTriple(ts.levels.recent[n-2], ts.levels.recent[n-1], s)
 	}
 	ts.levels.put(s, ts.drawPhase, ts.faults.jumpedAt)
+	if ts.faults.stuckReported {
+		ts.levels.joinStood()
+	}
 	u.watch(i, ts, s)
 }

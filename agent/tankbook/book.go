@@ -45,6 +45,7 @@ type tankPage struct {
 	begun         bool
 	clockOffset   float64 // unix seconds less site seconds
 	last          stockAt
+	stood         bool      // a sensor that stands has spoken since; not stored, it speaks again
 	nearGaugeOff  []stockAt // about the gauge-off
 	meter         meter
 	lastExplained movement     // the time of the newest movement that was explained
@@ -137,6 +138,7 @@ type bookkeeper struct {
 	b        Book
 	copied   bool
 	outcomes []Outcome
+	hung     movement // the time for which a value hung that this call tells of
 }
 
 func (w *bookkeeper) writable(i int) *tankPage {

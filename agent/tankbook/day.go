@@ -45,7 +45,9 @@ func (w *bookkeeper) endDay(i int, p *tankPage, e stockAt) {
 		return
 	}
 	p.endAtGaugeOff(&p.today.rest)
-	p.today.closing, p.today.hasClosing = p.gaugeOffStock(p.today.to, e)
+	if p.today.closing, p.today.hasClosing = p.gaugeOffStock(p.today.to, e); w.site.StandsSince(w.st, i) > 0 {
+		p.today.hasClosing = false
+	}
 	next := w.dayAt(wall)
 	if next.from == p.today.to {
 		next.opening, next.hasOpening = p.today.closing, p.today.hasClosing
@@ -134,7 +136,11 @@ func (w *bookkeeper) addRun(l *tank.Load) {
 	s := p.dayOf(end)
 	s.runs = newest(s.runs, r, runsMost)
 	s.variance += stats.Square(l.ErrorBbl / 2)
-	p.explained(movement{from: start, to: end}, anyChange)
+	m := movement{from: start, to: end}
+	if w.hung.overlaps(m) {
+		m.to = math.Max(end, w.hung.to) // what it fell by was shown when the value moved again
+	}
+	p.explained(m, anyChange)
 	if gaugeOff := p.yesterday.to; p.hasYesterday && p.yesterday.hasClosing && start < gaugeOff && end > gaugeOff {
 		opening, _ := t.Table.Extrapolated(l.Open)
 		left := opening + r.Inflow*(gaugeOff-start)/(end-start) - p.yesterday.closing.stock
@@ -186,7 +192,9 @@ func (w *bookkeeper) addEvent(e *tank.Event) {
 		s.steppedAt, s.stepBooked, flow = end, s.unseenUntil(start), false
 		text = "the level stepped without flow: the figures of this day are doubtful"
 	case eventrules.Stuck:
-		text, flow = "the level stood still "+w.clockSpan(start, end)+": what came and left meanwhile is not seen", false
+		if flow = false; w.site.StandsSince(w.st, i) == 0 {
+			w.hung, text = m, "the level stood still "+w.clockSpan(start, end)+": what came and left meanwhile is not seen"
+		}
 	case eventrules.ClockStep:
 		text, flow = "the clock was set", false
 	default:
@@ -267,7 +275,7 @@ func (b Book) Next(s tank.Site, rules Rules, st tank.State, in tank.Input, out [
 	}
 	for i := max(0, from); i < min(to, s.Len()); i++ {
 		if c, ok := s.Latest(st, i); ok && (i >= len(b.pages) || b.pages[i] == nil || c.Seconds > b.pages[i].last.t) {
-			w.addLevel(i, c)
+			w.addLevel(i, c, out)
 		}
 	}
 	for _, o := range out {
@@ -305,20 +313,6 @@ func (b Book) Open(i int) (from, to time.Time, whole bool) {
 	return unix(day.from), unix(day.to), day.hasOpening
 }
 
-// Losing says since when oil is missing from a tank, as long as it goes on; zero: none is.
-func (b Book) Losing(i int) time.Time {
-	if p := b.page(i); p != nil && p.lossOpen {
-		return unix(p.lossSince)
-	}
-	return time.Time{}
-}
-
-// HasReported says that the book has reported a loss that the detector reports: the same one, unless it has grown.
-func (b Book) HasReported(i int, e tank.Event) bool {
-	p, days := b.page(i), math.Max(e.End.Sub(e.Start).Hours()/24, 0.01)
-	return e.Slow && p != nil && e.Bbl/days < lossGrown*p.reportedLossRate
-}
-
 // Arranged is the book with its tanks in other places: from has, for each place, the one that
 // its tank had before, or -1.
 func (b Book) Arranged(from []int) Book {
@@ -341,7 +335,7 @@ func (p *tankPage) rearranged(from []int) *tankPage {
 	return &n
 }
 
-func (w *bookkeeper) addLevel(i int, c tank.CleanLevel) {
+func (w *bookkeeper) addLevel(i int, c tank.CleanLevel, out []tank.Outcome) {
 	p, t := w.writable(i), w.site.Tank(i)
 	bbl, _ := t.Table.Extrapolated(c.In)
 	wall := tank.UnixSeconds(c.At)
@@ -354,11 +348,20 @@ func (w *bookkeeper) addLevel(i int, c tank.CleanLevel) {
 		p.begun, p.today = true, w.dayAt(wall)
 	}
 	p.clockOffset = wall - c.Seconds
-	p.keepNearGaugeOff(e)
+	stands := w.site.StandsSince(w.st, i)
+	if stands == 0 {
+		w.takeBackHung(p, t.ID, wall, out)
+		p.keepNearGaugeOff(e)
+	}
 	if wall > p.today.to+gaugeOffNear || wall > p.today.to && e.t-p.last.t > gaugeOffNear || wall < p.today.from-gaugeOffNear {
 		w.endDay(i, p, e)
 	}
-	if p.last.t > 0 && e.t-p.last.t > silentWorth {
+	if stands > 0 { // no level, nor a stock
+		p.stood = true
+		p.today.remark("the sensor stands still since " + w.clockTime(stands+p.clockOffset) + ": what comes and leaves until it moves is not seen")
+		return
+	}
+	if p.last.t > 0 && e.t-p.last.t > silentWorth && !p.stood {
 		p.today.remark("no readings " + w.clockSpan(p.newestAt(), wall))
 	}
 	w.addUnseen(i, p, e, c.Sigma, metered)
@@ -367,7 +370,7 @@ func (w *bookkeeper) addLevel(i int, c tank.CleanLevel) {
 			p.today.addUnexplained(m)
 		}
 	}
-	p.last = e
+	p.last, p.stood = e, false
 	w.addSlowTransfer(i, p, wall)
 	p.keepCount(metered)
 }

@@ -30,6 +30,7 @@
 //
 // When a tank begins to be measured otherwise, what the same oil is more or less is no production: it is an other amount with a name. So
 // is what a level has changed over a gap by more than production explains, unless the detector finds that it was a run or a transfer.
+// The time for which a value hung is such a gap, and as long as it stands no gauge-off has a stock.
 // The amounts stand in a day's other barrels; their names are appended to what is stored, so that a version that does not know them
 // still balances the day.
 package tankbook

@@ -3,6 +3,7 @@ package tankbook
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"gauger/agent/eventrules"
 	"gauger/agent/tank"
@@ -167,6 +168,20 @@ func (w *bookkeeper) lossEvent(i int, p *tankPage, l lossEstimate) *tank.Event {
 	}
 	return &tank.Event{Rule: eventrules.UnexplainedLoss, Tank: t.ID, Start: unix(l.since), End: unix(s.to), Bbl: l.bblADay * float64(l.days), Note: fmt.Sprintf(
 		"tank %s: the tank book of %s is short of %.1f bbl, %.1f bbl a day, give or take %.1f", t.ID, span, l.bblADay*float64(l.days), l.bblADay, 2*l.err)}
+}
+
+// Losing says since when oil is missing from a tank, as long as it goes on; zero: none is.
+func (b Book) Losing(i int) time.Time {
+	if p := b.page(i); p != nil && p.lossOpen {
+		return unix(p.lossSince)
+	}
+	return time.Time{}
+}
+
+// HasReported says that the book has reported a loss that the detector reports: the same one, unless it has grown.
+func (b Book) HasReported(i int, e tank.Event) bool {
+	p, days := b.page(i), math.Max(e.End.Sub(e.Start).Hours()/24, 0.01)
+	return e.Slow && p != nil && e.Bbl/days < lossGrown*p.reportedLossRate
 }
 
 // localDate is the local date of a production day.

@@ -30,6 +30,7 @@ type lease struct {
 	start   float64    // hours after the gauge-off of the first day
 	vary    float64    // share by which the inflow varies from day to day
 	gap     [2]float64 // days between which nothing is read
+	hung    [2]float64 // days between which the sensor repeats what it read last
 }
 
 // owed truly happened up to a time, barrels.
@@ -55,6 +56,7 @@ type leased struct {
 	truth        map[int64]owed // at each gauge-off, unix s
 	restart      func(l *leased, s float64)
 	during       func(l *leased) // happens once while nothing is read
+	held         float64         // in, what was read last
 }
 
 // open begins a lease.
@@ -80,8 +82,11 @@ func (l lease) open(t testing.TB, seed uint64) *leased {
 }
 
 // play runs the lease for some days.
-func (l *leased) play(days float64) *leased {
-	for s := 0.0; s < days*day; s += l.every {
+func (l *leased) play(days float64) *leased { return l.goOn(0, days) }
+
+// goOn runs it from a day to another.
+func (l *leased) goOn(from, days float64) *leased {
+	for s := math.Ceil(from*day/l.every) * l.every; s < days*day; s += l.every {
 		l.flow(s)
 		at := l.begin.Add(time.Duration(s * float64(time.Second)))
 		if _, to := l.rules.gaugeOff(at); to.Sub(at).Seconds() <= l.every {
@@ -133,6 +138,10 @@ func (l *leased) read(s float64, at time.Time) {
 	if l.step > 0 {
 		level = math.Round(level/l.step) * l.step
 	}
+	if s >= l.hung[0]*day && s < l.hung[1]*day {
+		level = l.held
+	}
+	l.held = level
 	if l.metered {
 		l.book = l.book.Metered(l.site, 0, at, math.Mod(99_900+l.now.produced, 100_000))
 	}

@@ -3,7 +3,10 @@ package tankbook
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"gauger/agent/eventrules"
+	"gauger/agent/tank"
 	"gauger/agent/tank/stats"
 )
 
@@ -39,8 +42,12 @@ func (w *bookkeeper) addUnseen(i int, p *tankPage, e stockAt, sigma float64, met
 	}
 	if gap.bbl >= -least && gap.bbl <= most+least {
 		if lack := made - gap.bbl; !metered && lack >= math.Max(t.Loads.MinLoad, unseenShare*made) && !w.othersRose(i, was.t, e.t, lack) {
-			p.today.remark(fmt.Sprintf("from %s nothing was read: %.1f bbl more after it, where the well made %.1f at its rate before. %.1f bbl are missing, or came to another tank, or never: look for a load that nobody saw",
-				w.clockSpan(gap.from, gap.to), gap.bbl, made, lack))
+			what := "nothing was read"
+			if p.stood {
+				what = "the sensor stood still"
+			}
+			p.today.remark(fmt.Sprintf("from %s %s: %.1f bbl more after it, where the well made %.1f at its rate before. %.1f bbl are missing, or came to another tank, or never: look for a load that nobody saw",
+				w.clockSpan(gap.from, gap.to), what, gap.bbl, made, lack))
 		}
 		return
 	}
@@ -54,6 +61,35 @@ func (w *bookkeeper) addUnseen(i int, p *tankPage, e stockAt, sigma float64, met
 	}
 	p.today.addPart(x)
 	p.today.variance += stats.Square(doubt)
+}
+
+// takeBackHung makes a gap of the time for which a value hung that has come free with a level of now: the stock was that of its beginning,
+// and at a gauge-off meanwhile nobody knows it.
+func (w *bookkeeper) takeBackHung(p *tankPage, id string, wall float64, out []tank.Outcome) {
+	for _, o := range out {
+		e := o.Event
+		if e == nil || e.Rule != eventrules.Stuck || e.Tank != id || math.Abs(tank.UnixSeconds(e.End)-wall) > unseenCross {
+			continue
+		}
+		since, metered := tank.UnixSeconds(e.Start)-p.clockOffset, p.last.stock-p.last.net
+		if len(p.counts) > 0 {
+			since = math.Max(since, p.counts[0].t)
+		}
+		if since >= p.last.t {
+			return
+		}
+		p.last.t, p.stood = since, true
+		if metered != 0 {
+			p.last.meter = p.meterAt(since)
+			p.last.net = p.last.stock - p.last.meter
+		}
+		p.rest, p.inRest, p.moving = restSums{}, 0, p.moving && p.before.t < since // it was no rest
+		p.cutRest()
+		p.nearGaugeOff = slices.DeleteFunc(slices.Clone(p.nearGaugeOff), func(x stockAt) bool { return x.t > since })
+		if y := &p.yesterday; p.hasYesterday && since+p.clockOffset < y.to {
+			y.hasClosing, p.today.hasOpening = false, false
+		}
+	}
 }
 
 // othersRose says that other tanks rose beyond their usual by most of so many barrels between two site seconds, as far as they are read.
@@ -102,7 +138,7 @@ func (w *bookkeeper) unseenWords(x namedPart) string {
 	if x.times > 1 {
 		return fmt.Sprintf("unseen over a gap %d times from %s", x.times, w.clockSpan(x.from, x.to))
 	}
-	text := fmt.Sprintf("unseen over a gap: no readings from %s, %.2f in before and %.2f in after it, %s", w.clockSpan(x.from, x.to), x.before.in, x.after.in, moreOrLess(x.before, x.after))
+	text := fmt.Sprintf("unseen over a gap: no readings to believe from %s, %.2f in before and %.2f in after it, %s", w.clockSpan(x.from, x.to), x.before.in, x.after.in, moreOrLess(x.before, x.after))
 	if math.Abs(x.made) >= leastRemeasured {
 		text += fmt.Sprintf(", while %.2f bbl were produced", x.made)
 	}

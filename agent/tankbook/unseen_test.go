@@ -112,3 +112,50 @@ func TestBookSaysWhatDidNotComeOverAGap(t *testing.T) {
 		}
 	}
 }
+
+// TestBookTakesAValueThatHungForAGap: a truck loads while the sensor repeats one value, or the value hangs when its load has begun. What the
+// level has lost when it moves again is that run and nothing else.
+func TestBookTakesAValueThatHungForAGap(t *testing.T) {
+	for _, c := range []struct{ after, long float64 }{{0.75, 2}, {-0.25, 2}, {-0.2, 3}, {0.3, 1.5}} { // h from the hang to the load, and h
+		load := 1 + 5./24
+		l := lease{inflow: 60, noise: 0.03, every: 30, vary: 0.02, hung: [2]float64{load - c.after/24, load + (c.long-c.after)/24}}.open(t, 6)
+		l.play(load)
+		l.truck = 150
+		l.goOn(load, 4)
+		runs := 0.0
+		for _, d := range l.days {
+			d.adds(t)
+			runs += d.Runs
+			if d.Opening == nil || d.Closing == nil {
+				continue
+			}
+			if made := l.truth[d.To.Unix()].produced - l.truth[d.From.Unix()].produced; math.Abs(*d.Production-made) > 4 || math.Abs(d.Other) > 0.5 {
+				t.Errorf("%+v, %s: produced %.1f, in truth %.1f, other %.1f: %v %q", c, d.From, *d.Production, made, d.Other, d.OtherParts, d.Remarks)
+			}
+		}
+		if math.Abs(runs-150) > 4 || len(l.days) < 3 {
+			t.Errorf("%+v: runs %.1f bbl, %d days", c, runs, len(l.days))
+		}
+	}
+}
+
+// TestBookSaysWhatAHungValueHid: while the value hung a whole load went, and the well made it good. The days say that nobody knows their
+// stock, and that a load may have gone, and what was made until after them is known by the stocks before and behind.
+func TestBookSaysWhatAHungValueHid(t *testing.T) {
+	l := lease{inflow: 70, noise: 0.03, every: 60, hung: [2]float64{1.7, 3.4}}.open(t, 6)
+	l.now.stock = 60
+	l.play(2.2)
+	l.truck = 100
+	l.goOn(2.2, 5.1)
+	said := ""
+	for k, d := range l.days {
+		d.adds(t)
+		said += strings.Join(d.Remarks, "\n")
+		if known := d.Production != nil; known == (k < 4) || known && math.Abs(*d.Production-70) > 4 {
+			t.Errorf("%s: produced %v, residual %v: %q", d.From, d.Production, d.Residual, d.Remarks)
+		}
+	}
+	if len(l.days) != 5 || !strings.Contains(said, "look for a load that nobody saw") || !strings.Contains(said, "stands still since") || strings.Contains(said, "nothing was read") {
+		t.Error(said)
+	}
+}
