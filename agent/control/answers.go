@@ -81,6 +81,11 @@ func (s Status) readingWords() string {
 	if blind := s.blind(); len(blind) > 0 {
 		text += ", NO GOOD LEVEL of " + some(blind)
 	}
+	for _, t := range s.Tanks {
+		if !t.StoodFrom.IsZero() {
+			text += ", " + t.ID + " STANDS STILL"
+		}
+	}
 	return text
 }
 

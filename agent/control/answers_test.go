@@ -150,6 +150,7 @@ func TestTheFirstLine(t *testing.T) {
 		"nothing was read yet; nothing waits, and the service has accepted nothing yet":             {Answers: []Answer{{State: Unknown}}},
 		"nothing was read yet; nothing waits, and the service REFUSES THE KEYS":                     {Answers: []Answer{{State: Unknown}}, Open: []ledger.Episode{{Rule: "key-refused", Source: keySource}}},
 		"1 problem: reading 1 of 2 points, NO GOOD LEVEL of TK-1; everything is sent":               {Points: points, Reached: now, Answers: well, Found: []Problem{{}}, Tanks: []ledger.TankStatus{{ID: "TK-1"}}},
+		"1 problem: reading all 1 point, TK-1 STANDS STILL; everything is sent":                     {Points: []PointReading{good}, Reached: now, Answers: well, Found: []Problem{{}}, Tanks: []ledger.TankStatus{{ID: "TK-1", Quality: "good", StoodFrom: now}}},
 		"NOT READING: none of 1 point is good; everything is sent":                                  {Points: []PointReading{bad}, Reached: now, Answers: []Answer{{State: Bad}}},
 		"reading all 1 point; NOT SENDING until the clock is set":                                   {Points: []PointReading{good}, Clock: "unset", Answers: []Answer{{State: Bad}}},
 		"all is well: reading all 1 point; sending, 2 records on the way":                           {Points: []PointReading{good}, Clock: "unset", Streams: two, Answers: well}, // these have their times
@@ -262,6 +263,11 @@ func TestTheDearestProblemIsTheFirst(t *testing.T) {
 	}
 	s := Status{Tanks: []ledger.TankStatus{{ID: "TK-1", Quality: collectors.Bad.String(), Error: "outside the tank"}}}
 	if p := s.tankProblems(); len(p) != 1 || p[0].Cost != Tickets {
+		t.Errorf("%+v", p)
+	}
+	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	s = Status{Now: now, Tanks: []ledger.TankStatus{{ID: "TK-1", Quality: "good", Gauge: "06-03-2", StoodFrom: now.Add(-42 * time.Hour)}, {ID: "TK-2", Quality: "good"}}}
+	if p := s.tankProblems(); len(p) != 1 || p[0].Cost != Tickets || p[0].sentence() != "TK-1 STANDS STILL at 06-03-2 for 42.0 h, as its value never did: strap it by hand; no load and no high level is seen until it moves" {
 		t.Errorf("%+v", p)
 	}
 }

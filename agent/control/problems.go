@@ -313,6 +313,9 @@ func (s Status) tankProblems() (all []Problem) {
 			all = append(all, Problem{Cost: Tickets, Text: fmt.Sprintf("%s: oil is missing since %s by the tank book, and it goes on", t.ID, t.LossSince.UTC().Format(time.DateOnly)),
 				Do: "look for a leak, a valve or a theft; `gauger book --tank " + t.ID + "` shows the days"})
 		}
+		if text := t.StandsStill(s.Now); text != "" {
+			all = append(all, Problem{Cost: Tickets, Text: t.ID + " " + text, Do: "strap it by hand; no load and no high level is seen until it moves"})
+		}
 		if t.Waits != "" {
 			all = append(all, Problem{Cost: Rest, Text: t.ID + ": " + t.Waits})
 		}

@@ -362,3 +362,26 @@ func TestWhatNeverLeavesIsNoRun(t *testing.T) {
 		}
 	})
 }
+
+// A value that stands as this sensor's never does is in the status for as long as it stands. The value of a tank in which nothing happens,
+// and which shows its noise, does not.
+func TestAValueThatStandsIsInTheStatus(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		noise := func(at time.Duration) float64 { return math.Round(8*math.Sin(2.39996*at.Seconds())) / 100 }
+		stands := func() string { return b.Snapshot().Tanks[0].StandsStill(time.Now()) }
+		b.play(9*time.Hour, func(at time.Duration) float64 { return 100 + at.Hours() + noise(at) })
+		b.play(9*time.Hour, func(at time.Duration) float64 { return 109 + noise(at) })
+		if text := stands(); text != "" {
+			t.Errorf("shut in: %s", text)
+		}
+		b.play(9*time.Hour, func(time.Duration) float64 { return 109.25 })
+		if text := stands(); !strings.Contains(text, "STANDS STILL at 09-01-1 for 9.0 h") {
+			t.Errorf("%q", text)
+		}
+		b.play(time.Hour, func(at time.Duration) float64 { return 120 + noise(at) })
+		if text := stands(); text != "" {
+			t.Errorf("it moves: %s", text)
+		}
+	})
+}

@@ -1,7 +1,9 @@
 package ledger
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -22,13 +24,14 @@ type TankStatus struct {
 	Error   string    `json:"error,omitempty"` // why a reading that came is no level
 	Phase   string    `json:"phase"`           // what the detector sees: idle, drawing and so on
 
-	Inhibited *Inhibition `json:"inhibited,omitempty"`    // the work on it that is going on
-	Waits     string      `json:"waits,omitempty"`        // a change of how it is measured that is not in force yet, since when and until what
-	Known     string      `json:"service_knows_it"`       // known, unknown, unclear; empty: the service was not asked yet
-	GoodAt    time.Time   `json:"last_good_at,omitzero"`  // of the newest level that was good
-	LoadEnd   time.Time   `json:"last_load_end,omitzero"` // of its newest load that is not rejected
-	Every     float64     `json:"every_s,omitempty"`      // how often its level comes; 0: nobody said, so that nobody misses it
-	LossSince time.Time   `json:"loss_since,omitzero"`    // when oil began to be missing by the tank book, while it goes on
+	Inhibited *Inhibition `json:"inhibited,omitempty"`         // the work on it that is going on
+	Waits     string      `json:"waits,omitempty"`             // a change of how it is measured that is not in force yet, since when and until what
+	Known     string      `json:"service_knows_it"`            // known, unknown, unclear; empty: the service was not asked yet
+	GoodAt    time.Time   `json:"last_good_at,omitzero"`       // of the newest level that was good
+	LoadEnd   time.Time   `json:"last_load_end,omitzero"`      // of its newest load that is not rejected
+	Every     float64     `json:"every_s,omitempty"`           // how often its level comes; 0: nobody said, so that nobody misses it
+	LossSince time.Time   `json:"loss_since,omitzero"`         // when oil began to be missing by the tank book, while it goes on
+	StoodFrom time.Time   `json:"stands_still_since,omitzero"` // since when its value stands of which an event says that it is stuck, while it does
 }
 
 // LongQuiet is how long a level speaks for what is, where nobody said how often it comes.
@@ -39,6 +42,14 @@ const LongQuiet = time.Hour
 func (s TankStatus) Quiet(now time.Time) bool {
 	often := time.Duration(s.Every * float64(time.Second))
 	return s.Quality == collectors.Good.String() && now.Sub(s.At) > max(LongQuiet, 2*often)
+}
+
+// StandsStill says that the value stands of which an event says that it is stuck, where, and for how long; empty: it does not.
+func (s TankStatus) StandsStill(now time.Time) string {
+	if s.StoodFrom.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("STANDS STILL at %s for %.1f h, as its value never did", cmp.Or(s.Gauge, "one value"), now.Sub(s.StoodFrom).Hours())
 }
 
 // tankStatus is tank i as its newest reading shows it. The ledger's lock is held.
@@ -52,6 +63,9 @@ func (l *Ledger) tankStatus(i int, t Tank) TankStatus {
 		LossSince: l.state.tankBook.Losing(i), Every: t.Every.Seconds()}
 	if c, ok := l.state.setups.detector.Latest(l.state.tanks, i); ok {
 		s.GoodAt = c.At.Round(0)
+		if since := l.state.setups.detector.StandsSince(l.state.tanks, i); since > 0 {
+			s.StoodFrom = s.GoodAt.Add(-time.Duration((c.Seconds - since) / l.state.setups.detector.Speed() * float64(time.Second)))
+		}
 	}
 	r, ok := l.latest.get(t.Level)
 	if !ok {

@@ -44,7 +44,7 @@ func runTanksList(ctx context.Context, c *call, _ []string) error {
 	t.printf("TANK\tLEVEL\tINCHES\tBBL\tREAD\tPHASE\tLAST LOAD\tREMARK\n")
 	for _, r := range rows {
 		last := "-"
-		remarks := slices.DeleteFunc([]string{r.Error, r.Waits}, func(text string) bool { return text == "" })
+		remarks := slices.DeleteFunc([]string{r.Error, r.StandsStill(time.Now()), r.Waits}, func(text string) bool { return text == "" })
 		if r.Last != nil {
 			last = timeText(r.Last.Start, zone)
 			if bbl := (&ticketRow{control.TicketRow{TicketRecord: *r.Last}}).figures(h).bbl; bbl != nil {
