@@ -262,12 +262,17 @@ func TestTheDearestProblemIsTheFirst(t *testing.T) {
 		}
 	}
 	s := Status{Tanks: []ledger.TankStatus{{ID: "TK-1", Quality: collectors.Bad.String(), Error: "outside the tank"}}}
-	if p := s.tankProblems(); len(p) != 1 || p[0].Cost != Tickets {
+	if p := (&Server{}).tankProblems(s); len(p) != 1 || p[0].Cost != Tickets {
 		t.Errorf("%+v", p)
 	}
 	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	s = Status{Now: now, Tanks: []ledger.TankStatus{{ID: "TK-1", Quality: "good", LossSince: now.Add(-4 * time.Hour), LossEnd: now.Add(-2 * time.Hour), LossBbl: 45.3}, {ID: "TK-2", Quality: "good", LossSince: now.Add(-4 * time.Hour), LossBbl: 20.2}}}
+	p := (&Server{}).tankProblems(s)
+	if len(p) != 2 || p[0].Text != "TK-1: 45 bbl left slowly 2026-03-02 05:00 to 2026-03-02 07:00" || p[1].Text != "TK-2: 20 bbl left slowly since 2026-03-02 05:00, and it goes on" {
+		t.Errorf("%+v", p)
+	}
 	s = Status{Now: now, Tanks: []ledger.TankStatus{{ID: "TK-1", Quality: "good", Gauge: "06-03-2", StoodFrom: now.Add(-42 * time.Hour)}, {ID: "TK-2", Quality: "good"}}}
-	if p := s.tankProblems(); len(p) != 1 || p[0].Cost != Tickets || p[0].sentence() != "TK-1 STANDS STILL at 06-03-2 for 42.0 h, as its value never did: strap it by hand; no load and no high level is seen until it moves" {
+	if p := (&Server{}).tankProblems(s); len(p) != 1 || p[0].Cost != Tickets || p[0].sentence() != "TK-1 STANDS STILL at 06-03-2 for 42.0 h, as its value never did: strap it by hand; no load and no high level is seen until it moves" {
 		t.Errorf("%+v", p)
 	}
 }

@@ -90,7 +90,7 @@ func BookNotes(rows []ledger.BookRow) (out []string) {
 }
 
 // OtherWords say what the column OTHER is.
-const OtherWords = "OTHER is what else changed the stock: what left fast and is no run, water or transfer, and what a line below the days names; less than 0: it came"
+const OtherWords = "OTHER is what else changed the stock: what left and is no run, water or transfer, and what a line below the days names; less than 0: it came"
 
 // nextDate is the day after a date.
 func nextDate(date string) string {
@@ -133,7 +133,7 @@ func OtherLines(r *ledger.BookRow) (out []string) {
 	case r.Lact:
 		return append(out, fmt.Sprintf("%.2f bbl: left through the meter that sells this tank's oil (`sales: lact`), by the level with what flowed in meanwhile; the meter's own tickets count", left))
 	}
-	return append(out, fmt.Sprintf("%.2f bbl: left fast without being a run, such as a small draw or a drain", left))
+	return append(out, fmt.Sprintf("%.2f bbl: left without being a run, such as a small draw, a drain or a slow loss", left))
 }
 
 // StateInBook is the state of a run's ticket, where that is not the usual one.

@@ -77,7 +77,7 @@ func (d *Server) problems(s Status) []Problem {
 	if s.Daemon { // else nobody looks whether they last
 		all = append(all, d.episodeProblems(s.Open)...)
 	}
-	all = append(all, s.tankProblems()...)
+	all = append(all, d.tankProblems(s)...)
 	for _, l := range s.Lines {
 		if !l.OtherMaster.IsZero() && s.Now.Sub(l.OtherMaster) < otherMasterToldFor {
 			all = append(all, Problem{Cost: Readings, Text: l.Line + ": another master speaks on this line, last " + Ago(s.Now, l.OtherMaster) + "; what may be the answer to its requests is not used",
@@ -307,10 +307,17 @@ func eventCost(rule string) string {
 }
 
 // tankProblems are tanks whose levels cannot be used, and loads that wait for a person.
-func (s Status) tankProblems() (all []Problem) {
+func (d *Server) tankProblems(s Status) (all []Problem) {
 	for _, t := range s.Tanks {
 		if !t.LossSince.IsZero() {
-			all = append(all, Problem{Cost: Tickets, Text: fmt.Sprintf("%s: oil is missing since %s by the tank book, and it goes on", t.ID, t.LossSince.UTC().Format(time.DateOnly)),
+			text := fmt.Sprintf("%s: oil is missing since %s by the tank book, and it goes on", t.ID, t.LossSince.UTC().Format(time.DateOnly))
+			switch {
+			case !t.LossEnd.IsZero():
+				text = fmt.Sprintf("%s: %.0f bbl left slowly %s to %s", t.ID, t.LossBbl, d.localMinute(t.LossSince), d.localMinute(t.LossEnd))
+			case t.LossBbl > 0:
+				text = fmt.Sprintf("%s: %.0f bbl left slowly since %s, and it goes on", t.ID, t.LossBbl, d.localMinute(t.LossSince))
+			}
+			all = append(all, Problem{Cost: Tickets, Text: text,
 				Do: "look for a leak, a valve or a theft; `gauger book --tank " + t.ID + "` shows the days"})
 		}
 		if text := t.StandsStill(s.Now); text != "" {

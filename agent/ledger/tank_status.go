@@ -31,6 +31,8 @@ type TankStatus struct {
 	LoadEnd   time.Time   `json:"last_load_end,omitzero"`      // of its newest load that is not rejected
 	Every     float64     `json:"every_s,omitempty"`           // how often its level comes; 0: nobody said, so that nobody misses it
 	LossSince time.Time   `json:"loss_since,omitzero"`         // when oil began to be missing by the tank book, while it goes on
+	LossEnd   time.Time   `json:"loss_end,omitzero"`           // until when it was seen in the level, where it was; absent: it may go on
+	LossBbl   float64     `json:"loss_bbl,omitempty"`          // so far, where it was seen in the level
 	StoodFrom time.Time   `json:"stands_still_since,omitzero"` // since when its value stands of which an event says that it is stuck, while it does
 }
 
@@ -63,8 +65,16 @@ func (l *Ledger) tankStatus(i int, t Tank) TankStatus {
 		LossSince: l.state.tankBook.Losing(i), Every: t.Every.Seconds()}
 	if c, ok := l.state.setups.detector.Latest(l.state.tanks, i); ok {
 		s.GoodAt = c.At.Round(0)
+		at := func(seconds float64) time.Time {
+			return s.GoodAt.Add(-time.Duration((c.Seconds - seconds) / l.state.setups.detector.Speed() * float64(time.Second)))
+		}
+		if loss := l.state.setups.detector.SlowLoss(l.state.tanks, i); !s.LossSince.IsZero() && at(loss.From).Sub(s.LossSince).Abs() < time.Minute {
+			if s.LossBbl = hundredths(loss.Bbl + loss.In); !loss.GoesOn {
+				s.LossEnd = at(loss.To)
+			}
+		}
 		if since := l.state.setups.detector.StandsSince(l.state.tanks, i); since > 0 {
-			s.StoodFrom = s.GoodAt.Add(-time.Duration((c.Seconds - since) / l.state.setups.detector.Speed() * float64(time.Second)))
+			s.StoodFrom = at(since)
 		}
 	}
 	r, ok := l.latest.get(t.Level)

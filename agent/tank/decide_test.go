@@ -321,6 +321,9 @@ func TestSlowLossIsTold(t *testing.T) {
 	if first := r.events[0].Start; math.Abs(first.Sub(r.at(leak.From)).Hours()) > 2 {
 		t.Errorf("the loss began %v, want about %v", first, r.at(leak.From))
 	}
+	if v := r.verdicts; len(v) == 0 || v[0].What != TooSlow || v[0].Unseen != nil || !strings.Contains(r.events[0].Note, " that flowed in") {
+		t.Errorf("readings came while it fell: %+v, %q", v, r.events[0].Note)
+	}
 }
 
 func TestMinuteLoadsByASparsePoll(t *testing.T) {

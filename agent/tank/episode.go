@@ -100,7 +100,7 @@ const (
 )
 
 func (l slowLoss) asDraw() draw {
-	return draw{start: l.start, end: l.last, opening: gauge{level: l.top}, closing: gauge{level: l.top - l.inches}}
+	return draw{start: l.start, end: l.last, samples: 1, opening: gauge{level: l.top}, closing: gauge{level: l.top - l.inches}}
 }
 
 func (l slowLoss) bbl(t *Tank) float64 { return t.volume(l.asDraw()) }

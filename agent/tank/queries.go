@@ -70,20 +70,22 @@ func (s Site) StandsSince(st State, i int) float64 {
 	return 0
 }
 
-// SlowLoss is a fall that is too slow for a draw and goes on.
+// SlowLoss is a fall that is too slow for a draw.
 type SlowLoss struct {
-	Open  bool    // there is one
-	Moved bool    // its oil goes to another tank
-	Bbl   float64 // so far
+	Open     bool    // it may go on
+	Moved    bool    // its oil goes to another tank
+	Bbl      float64 // so far, by the level
+	In       float64 // barrels that flowed in meanwhile, by the rate before it
+	From, To float64 // site s, between which the level went down
+	GoesOn   bool    // it went down until a moment ago
 }
 
-// SlowLoss is the one of a tank that goes on.
+// SlowLoss is the newest one of a tank.
 func (s Site) SlowLoss(st State, i int) SlowLoss {
-	l := st.tanks[i].slow.loss
-	if !l.active {
-		return SlowLoss{}
-	}
-	return SlowLoss{Open: true, Moved: l.kind == lossMoved, Bbl: l.bbl(&s.tanks[i])}
+	ts := st.tanks[i]
+	l := ts.slow.loss
+	made, _ := s.Inflow(st, i, l.start, l.last)
+	return SlowLoss{Open: l.active, Moved: l.active && l.kind == lossMoved, Bbl: l.bbl(&s.tanks[i]), In: made, From: l.start, To: l.last, GoesOn: l.active && ts.last.t-l.last < 2*lossEvery}
 }
 
 // Zeros are the wall clock's times at which this state's own time was 0: the box's clock, and the one that a tank's

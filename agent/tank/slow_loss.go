@@ -52,7 +52,7 @@ func (u *update) findSlowLoss(i int, ts *tankState, now float64) {
 		return
 	}
 	rate := l.inches * per / (z.t - a.t) * 60
-	u.addEvent(ts, i, eventrules.UnexplainedLoss, a.t, z.t, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl at %.2f bbl/min", a.v, z.v, l.inches*per, rate))
+	u.addEvent(ts, i, eventrules.UnexplainedLoss, a.t, z.t, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl at %.2f bbl/min, and %.1f that flowed in", a.v, z.v, l.inches*per, rate, u.site.SlowLoss(*u.st, i).In))
 	u.eventSlowLoss(l.bbl(t))
 	u.addVerdict(i, ts, l.asDraw(), TooSlow, fmt.Sprintf("%.2f bbl a minute for hours, where min_rate is %g", rate, t.Loads.MinRate))
 }
@@ -60,7 +60,7 @@ func (u *update) findSlowLoss(i int, ts *tankState, now float64) {
 // endSlowLoss tells how much a slow loss took, when it has ended and was much more than first told.
 func (u *update) endSlowLoss(i int, ts *tankState, z sample) {
 	l := ts.slow.loss
-	ts.slow.loss = slowLoss{}
+	ts.slow.loss.active = false
 	per := u.site.tanks[i].Table.PerInch(float64(z.v))
 	if l.active && l.kind == lossMoved { // the verdict of when it was reported gives way to the whole
 		u.addVerdict(i, ts, l.asDraw(), Transferred, "meanwhile other tanks rose slowly")

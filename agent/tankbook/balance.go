@@ -152,7 +152,7 @@ func (w *bookkeeper) blindBecause(t *tank.Tank, s *openDay, slope, err float64, 
 	case s.steppedAt != 0:
 		return "the level stepped, or was lifted"
 	case s.slowTransfer:
-		return "oil runs slowly over to another tank"
+		return "oil ran slowly out of it, and is booked"
 	case !seen || err > blurBbl:
 		return "too little of the day was at rest"
 	case metered:

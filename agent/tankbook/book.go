@@ -74,7 +74,7 @@ type openDay struct {
 	runs                       []Run
 	water, transferredOut      float64
 	transferredIn              []movement // that came in from other tanks
-	slowTransfer               bool       // oil runs slowly over to another tank
+	slowTransfer               bool       // oil runs slowly out of it
 	other                      float64    // bbl by which the level stepped down without flow, with the parts that have a name
 	parts                      []namedPart
 	stepBooked                 bool    // what the level did when it stepped is among the parts

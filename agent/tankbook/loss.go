@@ -157,6 +157,8 @@ func (w *bookkeeper) lossEvent(i int, p *tankPage, l lossEstimate) *tank.Event {
 		p.lossOpen, p.lossSince = true, l.since
 	case p.lossOpen && l.days > 0 && !l.believed && l.bblADay+2*l.err < w.rules.LossLimit:
 		p.lossOpen, p.reportedLossRate = false, 0
+	case p.lossOpen && l.days == 0 && p.reportedLossRate == 0 && !s.lossReported && !w.site.SlowLoss(w.st, i).Open:
+		p.lossOpen = false // it was seen in the level, and is over
 	}
 	if !l.believed || known || s.lossReported {
 		return nil

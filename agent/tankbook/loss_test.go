@@ -3,6 +3,7 @@ package tankbook
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -98,5 +99,35 @@ func (d Day) adds(t *testing.T) {
 	off := *d.Opening + *d.Production - d.Runs - d.Water - d.TransfersOut + d.TransfersIn - d.Other + *d.Residual - *d.Closing
 	if math.Abs(off) > 0.01 {
 		t.Errorf("%s: the balance is off by %.3f bbl: %s", d.From, off, fmt.Sprint(d))
+	}
+}
+
+// TestBookNamesASlowLossThatIsSeen: somebody takes oil in a few hours, slower than a load. It is no lack of production: the day has it
+// among its other barrels, with its time, and a day without it stands alone.
+func TestBookNamesASlowLossThatIsSeen(t *testing.T) {
+	for _, c := range []struct{ inflow, dumps, bbl, rate float64 }{{90, 0, 45, 0.42}, {90, 0, 90, 0.4}, {90, 0, 150, 0.35}} {
+		l := lease{inflow: c.inflow, dumps: c.dumps, noise: 0.03, every: 30, vary: 0.02, loads: true}.open(t, 9)
+		begin, end := 2.1, 2.1+c.bbl/c.rate/1440
+		l.play(begin)
+		l.leak = c.rate * 1440
+		l.goOn(begin, end)
+		l.leak = 0
+		l.goOn(end, 6.1)
+		for k, d := range l.days {
+			d.adds(t)
+			want := 0.0
+			if k == 2 {
+				want = c.bbl
+			}
+			if k > 0 && (math.Abs(*d.Production-(l.truth[d.To.Unix()].produced-l.truth[d.From.Unix()].produced)) > 4 || math.Abs(d.Other-want) > 4) {
+				t.Errorf("%+v, %s: produced %.1f, other %.1f, residual %.1f: %q, losses %v", c, d.From, *d.Production, d.Other, *d.Residual, d.Remarks, l.losses)
+			}
+			if told := strings.Contains(strings.Join(d.Remarks, ""), "left slowly 03-11 09:"); told != (k == 2) {
+				t.Errorf("%+v, %s: %q", c, d.From, d.Remarks)
+			}
+		}
+		if since := l.book.Losing(0); !since.IsZero() || len(l.days) < 6 {
+			t.Errorf("%+v: it goes on since %s, %d days", c, since, len(l.days))
+		}
 	}
 }

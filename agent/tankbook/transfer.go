@@ -3,6 +3,8 @@ package tankbook
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"gauger/agent/tank"
 	"gauger/agent/tank/stats"
@@ -180,11 +182,18 @@ func (w *bookkeeper) rises(i int, off float64, m movement, parts []dayPart) (all
 	return all
 }
 
-// addSlowTransfer books what has run slowly over to another tank since the event that reported it.
+// addSlowTransfer books what has run slowly over to another tank since the event that reported it, and what was seen to leave as slowly
+// and went nowhere: the rests of a day do not show it too.
 func (w *bookkeeper) addSlowTransfer(i int, p *tankPage, wall float64) {
 	loss := w.site.SlowLoss(w.st, i)
-	if !loss.Moved {
+	if !loss.Open {
 		p.slowTransferBbl = 0
+		return
+	}
+	if !loss.Moved {
+		if !w.metered(i, p) && !w.site.Tank(i).Lact {
+			w.addSlowLoss(p, loss)
+		}
 		return
 	}
 	more := loss.Bbl - p.slowTransferBbl
@@ -199,6 +208,26 @@ func (w *bookkeeper) addSlowTransfer(i int, p *tankPage, wall float64) {
 	if j := p.slowTransferTo; j != i && w.b.page(j) != nil {
 		w.addReceived(j, m)
 	}
+}
+
+// addSlowLoss books what of a slow loss is not booked yet, with what flowed in meanwhile, and keeps one sentence of it in a day.
+func (w *bookkeeper) addSlowLoss(p *tankPage, loss tank.SlowLoss) {
+	m := movement{loss.From + p.clockOffset, loss.To + p.clockOffset, loss.Bbl + loss.In - p.slowTransferBbl}
+	if m.bbl <= 0 {
+		return
+	}
+	if p.slowTransferBbl > 0 {
+		m.from = math.Max(m.from, m.to-runsOver)
+	}
+	p.slowTransferBbl += m.bbl
+	of := fmt.Sprintf("left slowly %s to ", w.clockTime(loss.From+p.clockOffset))
+	for _, x := range p.byDay(m, 0) {
+		x.day.other += x.bbl
+		x.day.slowTransfer = true
+		x.day.remarks = slices.DeleteFunc(slices.Clone(x.day.remarks), func(text string) bool { return strings.Contains(text, of) })
+		x.day.remark(fmt.Sprintf("%.1f bbl %s%s: a slow loss, in OTHER and not in RESIDUAL", p.slowTransferBbl, of, w.clockTime(m.to)))
+	}
+	p.explained(m, noChange)
 }
 
 // steppedUp books a rise of which most was shown from one reading to the next, as oil never comes: a sensor was zeroed anew, or raised. It
