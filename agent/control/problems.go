@@ -298,7 +298,7 @@ func eventCost(rule string) string {
 		eventrules.SubscriptionRefused, eventrules.ReadingsUnused, eventrules.TopicsTooMany, eventrules.Unreadable,
 		eventrules.ValueMissing:
 		return Readings
-	case eventrules.BadValue, eventrules.Gap, eventrules.SpikeRate, eventrules.Step, eventrules.Stuck, eventrules.UnexplainedLoss,
+	case eventrules.BadValue, eventrules.Gap, eventrules.SpikeRate, eventrules.Step, eventrules.Stuck, eventrules.UnexplainedLoss, eventrules.OilUnloaded,
 		eventrules.LoadNeedsReview, eventrules.TicketUnwritable, eventrules.KeyRefused, eventrules.KeyFile, eventrules.KeyUnusable,
 		eventrules.OutboxFull, eventrules.OutboxShut, eventrules.SendRejected, eventrules.ServiceSettings:
 		return Tickets

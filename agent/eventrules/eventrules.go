@@ -35,6 +35,7 @@ const (
 	BadValue        = "bad-value"
 	ClockStep       = "clock-step"
 	Gap             = "gap"
+	OilUnloaded     = "oil-unloaded"
 	Recirculation   = "recirc"
 	SmallDraws      = "small-draws"
 	SpikeRate       = "spike-rate"
@@ -106,6 +107,7 @@ var List = []Rule{
 	{BadValue, "agent/tank", "readings of a tank were no level: not a number, or out of range", "look at the sensor and its scaling"},
 	{ClockStep, "agent/tank", "the clock of a tank's readings stepped by half a minute or more", "look at the clock if it comes again and again"},
 	{Gap, "agent/tank", "no reading to believe came for a while; Note has the levels before and after", "look at the sensor; compare with the day's tickets"},
+	{OilUnloaded, "agent/tankbook", "far more oil came at once than the tank's well makes in a day, and no other tank of the site gave it", "ask who unloaded: a truck, or a tank that gauger does not watch"},
 	{Recirculation, "agent/tank", "oil went out and came back: no run", "nothing"},
 	{SmallDraws, "agent/tank", "draws below loads.min_load came to five barrels or more in a day", "look whether min_load is right, and whether somebody drains the tank"},
 	{SpikeRate, "agent/tank", "a tank's level jumped and came back at once, again and again", "look at the sensor: foam, a false echo, a loose wire"},

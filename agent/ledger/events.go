@@ -290,7 +290,7 @@ const (
 
 // journaledRules are the rules of the detector's events that explain a time without a ticket. The others tell of a movement
 // whose verdict is kept.
-var journaledRules = []string{eventrules.Stuck, eventrules.Step, eventrules.Gap, eventrules.BadValue, eventrules.SpikeRate, eventrules.ClockStep, eventrules.UnexplainedLoss}
+var journaledRules = []string{eventrules.Stuck, eventrules.Step, eventrules.Gap, eventrules.BadValue, eventrules.SpikeRate, eventrules.ClockStep, eventrules.UnexplainedLoss, eventrules.OilUnloaded}
 
 // journalOutcomes keeps what the detector made of one input.
 func (tx *txn) journalOutcomes(out []tank.Outcome) {

@@ -23,6 +23,7 @@ func (w *bookkeeper) closedDay(i int, p *tankPage) Day {
 	got := s.sumReceived()
 	metered := w.metered(i, p)
 	if !metered {
+		p.unloaded = w.findUnloaded(i, p)
 		p.findLift()
 	}
 	d := Day{

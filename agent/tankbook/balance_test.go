@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gauger/agent/tank"
+	"gauger/agent/tank/stats"
 	"gauger/agent/tank/tanktest"
 )
 
@@ -168,6 +169,45 @@ func TestTheEndsOfManyRestsAreNoFall(t *testing.T) {
 		}
 		if f.fell > 2 {
 			t.Errorf("%+v: %.1f bbl fell in %.0f rests", c, f.fell, f.rests)
+		}
+	}
+}
+
+// TestOilThatSomebodyUnloadedIsNoProduction: a truckload comes in while the well makes a little. What a plunger brings again and again, a
+// slug or a separator's dump, what a tank gets from another, and what foam lifts is not that.
+func TestOilThatSomebodyUnloadedIsNoProduction(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		inflow float64                 // bbl a day
+		comes  func(s float64) float64 // bbl by then
+		other  float64
+	}{
+		{"unloaded", 60, pumped(100, 9*3600, 1), -100},
+		{"unloaded into an idle tank", 0, pumped(100, 9*3600, 1), -100},
+		{"a plunger, or a slug, twice a day", 5, func(s float64) float64 { return pumped(52, 2*3600, 0, 1, 2, 3)(s) + pumped(52, 14*3600, 0, 1, 2, 3)(s) }, 0},
+		{"what comes once a day", 5, pumped(55, 9*3600, 0, 1, 2, 3), 0},
+		{"a small one", 60, pumped(30, 9*3600, 1), 0},
+		{"a big well, turned to it", 20, func(s float64) float64 { return 1.2 * stats.Clamp(s-1.4*day, 0, 3600*3) / 60 }, 0},
+	} {
+		days, losses := bookOf(t, plain(t, tank.Tank{}), 3.2, func(s float64) float64 { return (60 + c.inflow*s/day + c.comes(s)) / tanktest.PerInch })
+		told := 0
+		for _, e := range losses {
+			if e.Rule == "oil-unloaded" {
+				told++
+			}
+		}
+		for k, d := range days["TK-1"] {
+			d.adds(t)
+			want := 0.0
+			if k == 2 {
+				want = c.other
+			}
+			if math.Abs(d.Other-want) > 2 || k == 2 && c.other != 0 && math.Abs(*d.Production-c.inflow) > 2 {
+				t.Errorf("%s, %s: produced %.1f, other %.1f: %q", c.name, d.From, *d.Production, d.Other, d.Remarks)
+			}
+		}
+		if told != int(-c.other/100) {
+			t.Errorf("%s: told %d times: %+v", c.name, told, losses)
 		}
 	}
 }

@@ -45,8 +45,10 @@ type tankPage struct {
 	begun         bool
 	clockOffset   float64 // unix seconds less site seconds
 	last          stockAt
-	stood         bool      // a sensor that stands has spoken since; not stored, it speaks again
-	nearGaugeOff  []stockAt // about the gauge-off
+	rose          float64     // bbl of the largest rise at once of the days before, less and less; 0: no whole day was closed
+	unloaded      *tank.Event // what of the day that is being closed nobody knows the origin of; not stored
+	stood         bool        // a sensor that stands has spoken since; not stored, it speaks again
+	nearGaugeOff  []stockAt   // about the gauge-off
 	meter         meter
 	lastExplained movement     // the time of the newest movement that was explained
 	counts        []meterCount // what the meter had counted, minute by minute: for runs
@@ -124,7 +126,7 @@ type Day struct {
 	OtherParts   []Part    `json:"other_parts,omitempty"` // what of Other has a name
 }
 
-// Outcome is a closed day, a loss, or both.
+// Outcome is a closed day, and what is to be told of it: a loss, or oil that nobody knows the origin of.
 type Outcome struct {
 	Day  *Day
 	Loss *tank.Event

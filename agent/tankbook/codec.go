@@ -3,6 +3,7 @@ package tankbook
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"gauger/agent/tank"
 	"gauger/agent/tank/codec"
@@ -109,7 +110,14 @@ func (a archive) allParts(b *Book) {
 			some = append(some, i)
 		}
 	}
-	if a.Err() != nil || a.Reading && a.Len() == 0 || !a.Reading && some == nil {
+	rose := make([]float64, 0, len(b.pages))
+	for _, p := range b.pages {
+		if rose = append(rose, 0); p != nil {
+			rose[len(rose)-1] = p.rose
+		}
+	}
+	none := some == nil && !slices.ContainsFunc(rose, func(v float64) bool { return v != 0 })
+	if a.Err() != nil || a.Reading && a.Len() == 0 || !a.Reading && none {
 		return
 	}
 	layout := uint64(partsAppended)
@@ -125,6 +133,15 @@ func (a archive) allParts(b *Book) {
 		a.parts(&p.today)
 		a.parts(&p.yesterday)
 	})
+	if a.Reading && a.Len() == 0 {
+		return // of a version that did not keep it
+	}
+	codec.List(a.Archive, &rose, tank.MostTanks, func(v *float64) { a.Floats(v) })
+	for i, p := range b.pages {
+		if a.Reading && p != nil && i < len(rose) && stats.Finite(rose[i]) {
+			p.rose = rose[i]
+		}
+	}
 	a.NotFinite()
 }
 

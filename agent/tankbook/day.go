@@ -1,6 +1,7 @@
 package tankbook
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -256,7 +257,7 @@ func (b Book) Unclosed(s tank.Site, rules Rules, st tank.State, i int, now time.
 
 func (w *bookkeeper) closeDay(i int, p *tankPage) {
 	d := w.closedDay(i, p)
-	out := Outcome{Day: &d, Loss: w.findLoss(i, p, &d)}
+	out := Outcome{Day: &d, Loss: cmp.Or(w.findLoss(i, p, &d), p.unloaded)}
 	d.tidy()
 	w.outcomes = append(w.outcomes, out)
 	p.yesterday, p.hasYesterday = openDay{}, false

@@ -6,22 +6,26 @@ import (
 	"slices"
 	"strings"
 
+	"gauger/agent/eventrules"
 	"gauger/agent/tank"
 	"gauger/agent/tank/stats"
 )
 
 const (
-	shareDoubt = 0.25     // standard error of what a run took of a transfer that came in meanwhile, as a share of it
-	shareMin   = 0.1      // of a transfer that a tank has to have received to have a part in it
-	liftLong   = 8 * 3600 // s that foam may last
-	liftTimes  = 3.0      // the usual rise, likewise
-	runsOver   = 1200.0   // s of a slow transfer that are booked at a time
-	riseBefore = 30.0     // s before a transfer from which the rise of another tank counts
-	riseAfter  = 150.0
-	allRose    = 0.6  // share of a transfer that the others have to have risen by together, so that it is divided by their rises
-	sameShare  = 0.1  // of a small draw by which what others rose by may differ from it
-	leapShare  = 0.8  // of a rise that a single step of the level has to have
-	moveShare  = 0.05 // of a transfer or a water draw that may have flowed in or not: its standard error
+	shareDoubt  = 0.25     // standard error of what a run took of a transfer that came in meanwhile, as a share of it
+	shareMin    = 0.1      // of a transfer that a tank has to have received to have a part in it
+	liftLong    = 8 * 3600 // s that foam may last
+	liftTimes   = 3.0      // the usual rise, likewise
+	runsOver    = 1200.0   // s of a slow transfer that are booked at a time
+	riseBefore  = 30.0     // s before a transfer from which the rise of another tank counts
+	riseAfter   = 150.0
+	allRose     = 0.6  // share of a transfer that the others have to have risen by together, so that it is divided by their rises
+	sameShare   = 0.1  // of a small draw by which what others rose by may differ from it
+	leapShare   = 0.8  // of a rise that a single step of the level has to have
+	unloadTimes = 2.0  // times the least load that came at once are somebody's
+	roseFades   = 0.97 // what such a rise of the day before is worth
+	unloadRate  = 2.5  // bbl/min; a faster rise is no production
+	moveShare   = 0.05 // of a transfer or a water draw that may have flowed in or not: its standard error
 )
 
 // dayPart is what of a movement is of a day.
@@ -241,6 +245,38 @@ func (w *bookkeeper) steppedUp(i int, p *tankPage, m movement, metered bool) boo
 	s.steppedAt, s.stepBooked = m.to, true
 	s.remark(fmt.Sprintf("the level rose by %.2f bbl at once about %s, faster than any well or truck fills a tank, as when a sensor is zeroed anew: no production, and in OTHER", m.bbl, w.clockTime(m.to)))
 	return true
+}
+
+// findUnloaded books what came in faster than any well makes it, and was more than all else that came that day: nothing that the well does,
+// which does it again, as a slug, a plunger or a separator, nor what came so on a day before, as from a pump, or may have where none is known. What other tanks gave, and what a load gave back, is booked already. A level
+// that came down again by as much was lifted by foam or hands.
+func (w *bookkeeper) findUnloaded(i int, p *tankPage) *tank.Event {
+	s, t, usual := &p.yesterday, w.site.Tank(i), p.rose
+	came, most, next := s.closing.stock-s.opening.stock+s.water+s.transferredOut-s.sumReceived()+s.other, movement{}, 0.0
+	for _, r := range s.runs {
+		came += r.Bbl
+	}
+	for _, of := range p.days() {
+		for _, m := range of.unexplained {
+			if m.bbl > most.bbl {
+				m, most = most, m
+			}
+			next = math.Max(next, math.Abs(m.bbl))
+		}
+	}
+	long, rest := most.to-most.from, came-most.bbl
+	if s.hasOpening && most.to <= s.to {
+		p.rose = math.Max(math.Max(roseFades*usual, most.bbl), leastRemeasured)
+	}
+	if next = math.Max(next, usual); usual == 0 && rest < unseenShare*most.bbl || !s.hasOpening || !s.hasClosing || s.steppedAt != 0 || t.Group != "" || most.to > s.to || most.bbl < math.Max(unloadTimes*t.Loads.MinLoad, unloadRate/60*long) || most.bbl < rest || next > most.bbl/2 {
+		return nil
+	}
+	s.unexplained = slices.DeleteFunc(slices.Clone(s.unexplained), func(m movement) bool { return m == most })
+	bbl := most.bbl - math.Max(0, rest)*long/day
+	s.other -= bbl
+	text := fmt.Sprintf("%.0f bbl came in within %.0f min from %s, where all else that came that day are %.0f bbl: who unloaded?", bbl, long/60, w.clockTime(most.from), math.Max(0, rest))
+	s.remark(text + " It is no production, and in OTHER")
+	return &tank.Event{Rule: eventrules.OilUnloaded, Tank: t.ID, Start: unix(most.from), End: unix(most.to), Bbl: bbl, Note: "tank " + t.ID + ": " + text}
 }
 
 // findLift finds a rise that is no production and that nothing explains, as of foam: as long as that may last, a fall says
