@@ -71,8 +71,8 @@ func (u *update) reportGap(i int, ts *tankState, now, x float64, shown heldValue
 	u.correctMoved(i, ts, ts.last, point{now, x})
 }
 
-// reportMissed tells of a load that a silence hid, and the well's oil after it: the level is lower behind it than the well made it
-// meanwhile, or to where it is shut in, and the other tanks, which were read, had no more than usual.
+// reportMissed tells of a load that a silence or a value that hung hid, and the well's oil after it: the level is lower behind it than the
+// well made it meanwhile, or to where it is shut in, and the other tanks, which were read, had no more than usual.
 func (u *update) reportMissed(i int, ts *tankState, from, to point) {
 	t, made, long := &u.site.tanks[i], ts.inflow(&u.site.tanks[i], from.t), to.t-from.t
 	unsure, per, rose := 2*math.Hypot(made.err*long, math.Sqrt(made.straysOver(long))), t.Table.PerInch(to.v), to.v-from.v
@@ -94,7 +94,7 @@ func (u *update) reportMissed(i int, ts *tankState, from, to point) {
 		gained, read = gained+math.Max(0, more), true
 	}
 	if read && gained < (1-explainedShare)*gone {
-		u.addEvent(ts, i, eventrules.UnexplainedLoss, from.t, to.t, fmt.Sprintf("about %.0f bbl are missing behind a silence of %s: the well makes %.0f meanwhile, the level rose by %.2f in, and no other tank had it. A load that nobody saw, or the well stood", gone, spanText(long), made.usual*long*per, rose))
+		u.addEvent(ts, i, eventrules.UnexplainedLoss, from.t, to.t, fmt.Sprintf("about %.0f bbl are missing behind %s without a level to believe: the well makes %.0f meanwhile, the level rose by %.2f in, and no other tank had it. A load that nobody saw, or the well stood", gone, spanText(long), made.usual*long*per, rose))
 		u.eventVolume(gone, "")
 	}
 }

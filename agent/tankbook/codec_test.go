@@ -62,6 +62,7 @@ func TestABookWithNamedPartsIsReadByTheVersionBefore(t *testing.T) {
 		t.Errorf("a book without parts is stored otherwise than before: %v", err)
 	}
 	l.remeasure(t, 1, 5)
+	l.book.pages[0].rose = 7
 	if raw, err = l.book.MarshalBinary(); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func TestABookWithNamedPartsIsReadByTheVersionBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	was, is := &old.pages[0].today, &now.pages[0].today
-	if was.parts != nil || was.other != is.other || was.other == 0 || len(is.parts) != 1 || !is.stepBooked {
+	if was.parts != nil || was.other != is.other || was.other == 0 || len(is.parts) != 1 || !is.stepBooked || now.pages[0].rose != 7 {
 		t.Errorf("the version before has %.2f bbl, this one %.2f in %+v", was.other, is.other, is.parts)
 	}
 	if err := now.UnmarshalBinary(append(before(l.book), 99, 1, 2, 3)); err != nil || now.pages[0].today.parts != nil {
