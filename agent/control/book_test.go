@@ -115,7 +115,7 @@ func TestTheBookSaysThatAMeterTookIt(t *testing.T) {
 
 // One hundredth of a barrel is what roundings leave, and no drain.
 func TestAHundredthIsNoDrain(t *testing.T) {
-	for other, want := range map[float64]string{0.01: "", -0.01: "", 0.02: "0.02 bbl: left fast"} {
+	for other, want := range map[float64]string{0.01: "", -0.01: "", 0.02: "0.02 bbl: left without being a run"} {
 		r := bookDay("2026-10-12", "A", 330, 110, 180, other)
 		if got := strings.Join(OtherLines(&r), "\n"); !strings.HasPrefix(got, want) || (got == "") != (want == "") {
 			t.Errorf("%g: %q", other, got)

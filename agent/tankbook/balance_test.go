@@ -63,7 +63,7 @@ func TestOilThatCameBackIsNoProduction(t *testing.T) {
 func TestOilThatCameBackUnseenIsBookedOnce(t *testing.T) {
 	for _, c := range []struct{ bbl, pause, silent, rate, every, runs float64 }{ // bbl, s, s, bbl/min, s
 		{150, 3600, 700, 15, 60, 150}, {150, 3600, 900, 10, 60, 150}, {150, 3600, 900, 5, 60, 150}, {150, 3600, 1100, 2000, 60, 150},
-		{150, 600, 1100, 40, 300, 0}, {20, 60, 700, 4, 60, 0}, {20, 300, 1100, 40, 30, 0},
+		{150, 600, 1100, 40, 300, 150}, {20, 60, 700, 4, 60, 0}, {20, 300, 1100, 40, 30, 0},
 	} {
 		out := tanktest.Move{From: 34 * tanktest.Hour, Bbl: c.bbl, Rate: 5}
 		back := tanktest.Move{From: out.End() + c.pause, Bbl: -c.bbl, Rate: c.rate}
