@@ -6,7 +6,7 @@ const (
 	learnFrom      = 4 * 3600.0 // s before a draw that show how its sensor speaks
 	unchangedShare = 0.5        // share of unchanged values from which on a sensor speaks in steps
 	coarseLeast    = 0.1        // in; finer steps are as good as none
-	coarseMost     = 1.0        // in; no sensor's steps are coarser
+	coarseMost     = 3.0        // in; no sensor's steps are coarser than one in a hundred of a tall tank
 	stickShare     = 0.15       // share of a step by which a float sticks
 	exceptEven     = 3.0        // times that intervals between reports by exception differ at least
 	exceptClass    = 3.0        // standard errors of its kind by which a report that noise made is off

@@ -52,6 +52,20 @@ func TestNoisyReportsByException(t *testing.T) {
 	}
 }
 
+// A register of whole percents steps by more than makes a ticket wrong: the error says so.
+func TestWholePercents(t *testing.T) {
+	for k := range 6 {
+		w := aWell
+		w.Level0 += 0.4 * float64(k)
+		r := newRig(t, w)
+		r.sensor = func(_ int, s, v float64) (float64, bool) { return math.Round(v/2.4) * 2.4, true }
+		r.run(0, 8*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-(w.Level(aLoad.From)-w.Level(aLoad.End()))*tanktest.PerInch) > r.loads[0].ErrorBbl || r.loads[0].ErrorBbl < 2 {
+			t.Errorf("%+v", r.loads)
+		}
+	}
+}
+
 // A reed chain of half-inch steps: where it changed tells the level better than its value does.
 func TestCoarseSteps(t *testing.T) {
 	worst := 0.0
