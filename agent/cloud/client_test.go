@@ -252,7 +252,7 @@ func TestTLS(t *testing.T) {
 			if verified {
 				heard = append(heard, date)
 			} else {
-				allowed = date.Sub(time.Now()).Round(time.Hour)
+				allowed = time.Until(date).Round(time.Hour)
 			}
 		}
 		return c
