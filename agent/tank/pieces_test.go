@@ -279,7 +279,7 @@ func TestALevelThatRisesHasNotBegunToFall(t *testing.T) {
 
 // Where the surface still heaves as the pump stops a few readings lie low: the closing is that of the rest behind them.
 func TestAHeaveBehindThePumpIsNoRest(t *testing.T) {
-	for _, seed := range []float64{0, 1, 2, 3, 4, 5} {
+	for _, seed := range []float64{30, 80} {
 		r := newRig(t, aWell)
 		r.site.tanks[0].Sensor = "ultrasonic"
 		r.sensor = func(_ int, s, _ float64) (float64, bool) {
@@ -307,4 +307,23 @@ func TestTheLastReadingMayStray(t *testing.T) {
 	}
 	r.run(0, 7*tanktest.Hour)
 	r.matches(0.25, 40, labelOf(aWell, aLoad, aLoad))
+}
+
+// What rises behind a load by as much as two dumps of the separator is the hose or they: the gauge says that it may be either.
+func TestARiseOfTwoDumpsBehindALoadIsInTheError(t *testing.T) {
+	load := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 70, Rate: 5}
+	w := tanktest.Well{Level0: 150, Moves: []tanktest.Move{load}}
+	for at := 300.0; at < 9*tanktest.Hour; at += 600 {
+		if at < load.From-60 || at > load.End()+900 {
+			w.Moves = append(w.Moves, tanktest.Move{From: at, Bbl: -0.7, Rate: 2})
+		}
+	}
+	for _, after := range []float64{30, 80} {
+		w.Moves = append(w.Moves, tanktest.Move{From: load.End() + after, Bbl: -0.7, Rate: 2})
+	}
+	r := newRig(t, w)
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-load.Bbl) > r.loads[0].ErrorBbl+0.1 {
+		t.Errorf("want %.1f bbl within its error: %+v", load.Bbl, r.loads)
+	}
 }

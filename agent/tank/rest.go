@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -192,6 +193,12 @@ func (r resting) near(slope float64) gauge {
 		g.level += slope * (ps[k-1].to - end)
 	}
 	g.err = math.Max(g.err, sigma/math.Sqrt(float64(len(r.samples))))
+	if !r.before && k > 0 && r.ranBack(ps[k-1], p, slope) {
+		low := slices.MinFunc(ps[:k], func(a, b piece) int { return cmp.Compare(a.v, b.v) })
+		if rose := p.v - low.v; rose < 2*ranDumps*r.dumped { // two dumps lift it as far: one or the other
+			g.err = math.Hypot(g.err, rose/math.Sqrt2)
+		}
+	}
 	return g
 }
 
