@@ -305,8 +305,12 @@ func (d *daemon) serviceAnswers(ctx context.Context) string {
 // watchTrial looks at the site until the trial is decided.
 func (a *atWork) watchTrial(ctx context.Context) error {
 	a.mu.Lock()
-	w, d, t := a.watch, a.daemon, *a.book.Now
+	w, d, now := a.watch, a.daemon, a.book.Now
 	a.mu.Unlock()
+	if now == nil {
+		return nil // somebody has decided it before this began
+	}
+	t := *now
 	service, asked := "", time.Time{}
 	for collectors.Wait(ctx, min(max(w.Length/60, 500*time.Millisecond), 5*time.Second)) {
 		now := time.Now()

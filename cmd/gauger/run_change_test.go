@@ -209,3 +209,14 @@ func TestAFileThatWasNotTakenSaysWhy(t *testing.T) {
 		t.Errorf("after a reload that did not take it it says %q", got)
 	}
 }
+
+// A change that somebody ends right after it was loaded is decided before anybody began to watch it: the watch ends too, and nothing else.
+func TestAChangeThatIsDecidedBeforeItIsWatched(t *testing.T) {
+	book, err := apply.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (&atWork{book: book}).watchTrial(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
