@@ -227,15 +227,6 @@ func watchOf(changes []config.Change, old, now *config.Config) *apply.Watch {
 	return w
 }
 
-// putOff notes a file that is not loaded for now.
-func (a *atWork) putOff(o applyOrder, hash string, why []string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if err := a.book.PutOff(apply.Trial{Hash: hash, Source: o.URL, By: o.by, Began: time.Now().Round(0)}, why); err != nil {
-		a.log.Error().Err(err).Msg("the configuration that is not loaded for now is not on record")
-	}
-}
-
 // refuse notes a file that is not loaded.
 func (a *atWork) refuse(d *daemon, o applyOrder, hash string, why []string) {
 	a.mu.Lock()

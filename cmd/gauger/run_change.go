@@ -252,6 +252,15 @@ func (a *atWork) notTaken(hash string) string {
 	return failureText(a.book.NotTaken(hash), a.zone)
 }
 
+// putOff notes a file that is not loaded for now.
+func (a *atWork) putOff(o applyOrder, hash string, why []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.book.PutOff(apply.Trial{Hash: hash, Source: o.URL, By: o.by, Began: time.Now().Round(0)}, why); err != nil {
+		a.log.Error().Err(err).Msg("the configuration that is not loaded for now is not on record")
+	}
+}
+
 // failureText says when a configuration was tried and what came of it, by the clock of a site.
 func failureText(t *apply.Trial, zone *time.Location) string {
 	if t == nil {
