@@ -313,6 +313,9 @@ func (u *update) takeNext(i int, ts *tankState, d *draw) {
 func forgetHung(ts *tankState, since float64) {
 	b := ts.levels.recent
 	k := searchTime(b, since)
+	if k == len(b) {
+		return
+	}
 	_, last := sameAs(b, k)
 	ts.levels.recent = append(append(make([]sample, 0, recentMost), b[:k]...), b[last+1:]...)
 }

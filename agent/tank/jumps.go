@@ -48,6 +48,9 @@ func (u *update) jumpedBack(i int, ts *tankState, d draw) (since float64, ok boo
 
 // calm says that a level has lain within some inches for long at the end of some samples, but for what flowed in.
 func calm(b []sample, within, inflow float64) bool {
+	if len(b) == 0 {
+		return false
+	}
 	last := b[len(b)-1].t - backAlive
 	v := values(between(b, last, math.Inf(1)))
 	return b[0].t <= last && slices.Max(v)-slices.Min(v) <= 2*within+inflow*backAlive

@@ -65,3 +65,15 @@ func TestALoadThatEndsWhereARodHadBeen(t *testing.T) {
 		t.Errorf("%.1f bbl: %+v %+v", took, r.loads, r.verdicts)
 	}
 }
+
+// Where nothing was read behind a draw, as after a kill, there is no calm, and of a value that stood nothing to forget.
+func TestNothingIsCalmWhereNothingWasRead(t *testing.T) {
+	if calm(nil, 1, 0) {
+		t.Error("no reading is calm")
+	}
+	ts := &tankState{}
+	ts.levels.recent = []sample{{t: 1, v: 2}}
+	if forgetHung(ts, 5); len(ts.levels.recent) != 1 {
+		t.Errorf("%d samples are left", len(ts.levels.recent))
+	}
+}
