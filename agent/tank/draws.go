@@ -361,7 +361,7 @@ func joinedOverStuck(a, b draw) draw {
 func leaps(ts *tankState, t *Tank, d draw) (inches float64) {
 	b := ts.levels.recent
 	k := max(0, searchTime(b, d.start)-1)
-	for held := ts.interval.mayBeCached(); held && k > 0 && b[k-1].v == b[k].v; {
+	for k > 0 && b[k-1].v == b[k].v && ts.interval.mayBeCached() {
 		k-- // what a gateway held until then, for all that is known
 	}
 	b = b[k:max(k, min(len(b), searchTime(b, d.end)+1))]

@@ -32,14 +32,17 @@ func (u *update) jumpedBack(i int, ts *tankState, d draw) (since float64, ok boo
 	t, fall := &u.site.tanks[i], d.opening.level-d.closing.level
 	near := math.Max(backAgain, backShare*fall)
 	after := between(ts.levels.recent, d.end, d.next-restNear)
-	if all := between(ts.levels.recent, d.end, math.Inf(1)); calm(all, near+restSigmas*ts.noise.perSample(), d.usualInflow) && u.wasThere(i, ts, d, all, math.Max(near, math.Min(handledOff*fall, handledNear)), explainedShare*t.Loads.MinLoad/t.Table.PerInch(d.closing.level), &since) {
-		return since, true
+	if all := between(ts.levels.recent, d.end, math.Inf(1)); calm(all, near+restSigmas*ts.noise.perSample(), d.usualInflow) {
+		most := explainedShare * t.Loads.MinLoad / t.Table.PerInch(d.closing.level)
+		if since, ok = u.wasThere(i, ts, d, all, math.Max(near, math.Min(handledOff*fall, handledNear)), most); ok {
+			return since, true
+		}
 	}
 	if len(after) == 0 || isAtClosing(ts, d, after, near) {
 		return 0, false
 	}
 	for k := len(after); k >= jumpedRest || k == len(after); k -= jumpedRest {
-		if u.wasThere(i, ts, d, after[:k], near, math.Inf(1), &since) {
+		if since, ok = u.wasThere(i, ts, d, after[:k], near, math.Inf(1)); ok {
 			return since, true
 		}
 	}
@@ -57,17 +60,17 @@ func calm(b []sample, within, inflow float64) bool {
 }
 
 // wasThere says that the level, where it rests at the end of some samples behind a draw, was before it, as jumpedBack tells, and since when.
-func (u *update) wasThere(i int, ts *tankState, d draw, after []sample, near, most float64, since *float64) bool {
+func (u *update) wasThere(i int, ts *tankState, d draw, after []sample, near, most float64) (since float64, ok bool) {
 	t, fall := &u.site.tanks[i], d.opening.level-d.closing.level
 	rest := lastSamplesOf(after, jumpedRest)
 	now, at := stats.Median(values(rest)), rest[len(rest)-1].t
 	moved := now - stats.Median(values(rest[:(len(rest)+1)/2]))
 	alive := changesIn(rest) >= stepFew || ts.interval.changes >= heldFew && !ts.interval.stood(stoodFor(rest), neverHeld)
 	if now < d.closing.level+(1-explainedShare)*fall || !alive || math.Abs(moved) > near/2 {
-		return false
+		return 0, false
 	}
 	if u.othersLost(i, d.end, at) >= explainedShare*(now-d.closing.level)*t.Table.PerInch(now) {
-		return false
+		return 0, false
 	}
 	was := ts.levels.before(d.start)
 	for n, r := range was {
@@ -76,11 +79,10 @@ func (u *update) wasThere(i int, ts *tankState, d draw, after []sample, near, mo
 			continue
 		}
 		if jumpedUp(ts, t, r.t, at) >= explainedShare*fall || high >= handledShare*fall && jumpedUp(ts, t, r.t, d.start) >= explainedShare*high {
-			*since = r.t
-			return true
+			return r.t, true
 		}
 	}
-	return false
+	return 0, false
 }
 
 // isAtClosing says that the level is where a draw left it, but for what the well made, whatever it showed meanwhile.
