@@ -248,8 +248,9 @@ func (w *bookkeeper) steppedUp(i int, p *tankPage, m movement, metered bool) boo
 }
 
 // findUnloaded books what came in faster than any well makes it, and was more than all else that came that day: nothing that the well does,
-// which does it again, as a slug, a plunger or a separator, nor what came so on a day before, as from a pump, or may have where none is known. What other tanks gave, and what a load gave back, is booked already. A level
-// that came down again by as much was lifted by foam or hands.
+// which does it again, as a slug, a plunger or a separator, nor what came so on a day before, as from a pump, or may have where none is
+// known. What other tanks gave, and what a load gave back, is booked already. A level that came down again by as much was lifted by foam
+// or hands.
 func (w *bookkeeper) findUnloaded(i int, p *tankPage) *tank.Event {
 	s, t, usual := &p.yesterday, w.site.Tank(i), p.rose
 	came, most, next := s.closing.stock-s.opening.stock+s.water+s.transferredOut-s.sumReceived()+s.other, movement{}, 0.0
@@ -268,7 +269,12 @@ func (w *bookkeeper) findUnloaded(i int, p *tankPage) *tank.Event {
 	if s.hasOpening && most.to <= s.to {
 		p.rose = math.Max(math.Max(roseFades*usual, most.bbl), leastRemeasured)
 	}
-	if next = math.Max(next, usual); usual == 0 && rest < unseenShare*most.bbl || !s.hasOpening || !s.hasClosing || s.steppedAt != 0 || t.Group != "" || most.to > s.to || most.bbl < math.Max(unloadTimes*t.Loads.MinLoad, unloadRate/60*long) || most.bbl < rest || next > most.bbl/2 {
+	switch next = math.Max(next, usual); {
+	case !s.hasOpening || !s.hasClosing || s.steppedAt != 0 || t.Group != "" || most.to > s.to: // nobody knows
+		return nil
+	case most.bbl < math.Max(unloadTimes*t.Loads.MinLoad, unloadRate/60*long): // a well may make it
+		return nil
+	case most.bbl < rest || next > most.bbl/2 || usual == 0 && rest < unseenShare*most.bbl: // it does so again, or may
 		return nil
 	}
 	s.unexplained = slices.DeleteFunc(slices.Clone(s.unexplained), func(m movement) bool { return m == most })
