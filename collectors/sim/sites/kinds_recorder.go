@@ -101,10 +101,17 @@ var mixedKinds = []Kind{
 	}},
 }
 
-// breakIn lets so many things of the others happen to a load, none that hides the barrels.
+// breakIn lets up to so many things of the others happen to a load, none that hides the barrels, and none twice: a pump that
+// dies of two laws trickles beyond the recording's end, and the truth would not tell of its load.
 func (p *plan) breakIn(t *tank, d *draw, many int) {
+	var had [10]bool
 	for range many {
-		switch p.IntN(10) {
+		what := p.IntN(len(had))
+		if had[what] {
+			continue
+		}
+		had[what] = true
+		switch what {
 		case 0:
 			d.laws = append(d.laws, fading(p.between(0.3, 0.7), t.opening-t.heel))
 		case 1:
