@@ -25,7 +25,8 @@ const keyHeader = "Ocp-Apim-Subscription-Key"
 // Limits of what an answer may cost this box.
 const (
 	headerLimit = 16 << 10
-	saveLimit   = 64 << 10 // answers to what was saved, to renewals and logins
+	saveLimit   = 64 << 10 // answers to renewals and logins, and errors
+	echoLimit   = 1 << 20  // a success's answer to what was saved, which may repeat all of it
 	pageLimit   = 4 << 20  // one page of devices or events
 )
 

@@ -41,7 +41,7 @@ type reply struct {
 	err     error
 	sent    bool // something of the request may have reached the service
 	page    bool // what could count as stored came with a web page: who answered is not the service
-	foreign bool // a 2xx to what was to be stored came with a script, an image or 64 KB of no JSON: the same
+	foreign bool // a 2xx to what was to be stored came with a script, an image, 64 KB of no JSON or a megabyte: the same
 	refused bool // a 2xx came with an error and nothing else in its body
 	cut     bool // a 2xx to what was to be stored, and its body did not come to its end: it may have been anything
 }
@@ -97,8 +97,8 @@ func (c *Client) exchange(ctx context.Context, r request, key keys.Secret) reply
 	out.refused = out.ok() && reportsError(out.body)
 	if out.ok() && r.op.stores() {
 		foreign, begun := readSaved(out.header, out.body)
-		tooLong := errors.Is(out.bodyErr, ErrShape) // an echo of much, unless it is nothing but blanks
-		out.foreign = !c.wire.AcceptHTML && (foreign || tooLong && !begun)
+		tooLong := errors.Is(out.bodyErr, ErrShape)
+		out.foreign = !c.wire.AcceptHTML && (foreign || tooLong)
 		// Where no length is said, an end of TLS without its farewell is usual, and a whole object is whole.
 		whole := out.bodyErr == nil || resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 && len(out.body) > 0 && errors.Is(out.bodyErr, io.ErrUnexpectedEOF)
 		out.cut = !out.foreign && !tooLong && (!whole || begun)
@@ -212,8 +212,11 @@ func (c *Client) Longest(bodies [][]byte, attempt int) time.Duration {
 // what was asked for has no need of a page's limit.
 func readBody(from io.Reader, op Operation, done bool) ([]byte, error) {
 	limit := int64(saveLimit)
-	if done && (op == QueryDevices || op == GetEvents) {
+	switch {
+	case done && (op == QueryDevices || op == GetEvents):
 		limit = pageLimit
+	case done && op.stores():
+		limit = echoLimit
 	}
 	b, err := io.ReadAll(io.LimitReader(from, limit+1))
 	if err == nil && int64(len(b)) > limit {

@@ -139,7 +139,7 @@ func TestAnswersThatUnfold(t *testing.T) {
 	c := clientOf(t, s.URL)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if a := post(t, c); a.Class != Stored {
+	if a := post(t, c); a.Class != WrongAddress || !a.Foreign {
 		t.Errorf("save: %s", a.Class)
 	}
 	if _, err := c.QueryDevices(t.Context(), DeviceQuery{}); err == nil || !strings.Contains(err.Error(), "larger than 4096 KB") {

@@ -329,7 +329,11 @@ func keySentence(slot string, k keys.Status, at *time.Location, none bool) strin
 		text += "is not tried yet"
 	}
 	if k.State != "refused" && !k.Expires.IsZero() {
-		text += "; it ends " + keyEndText(k.Expires, k.Assumed, at)
+		ends := "; it ends "
+		if k.Expires.Before(k.Accepted) {
+			ends = ", though the service said that it ends "
+		}
+		text += ends + keyEndText(k.Expires, k.Assumed, at)
 	}
 	switch {
 	case !k.Doubt.IsZero():

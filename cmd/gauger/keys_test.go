@@ -78,11 +78,12 @@ func TestSecretFromTerminal(t *testing.T) {
 
 // TestKeysInPlainWords: what a person at the site reads first.
 func TestKeysInPlainWords(t *testing.T) {
-	day := func(d int) time.Time { return time.Date(2027, 3, d, 7, 0, 0, 0, time.UTC) }
+	day := func(d int) time.Time { return time.Date(2127, 3, d, 7, 0, 0, 0, time.UTC) }
 	works := keys.Status{Slot: "primary", Fingerprint: "11111111", State: "proven", Accepted: day(1), Expires: day(20), Next: day(5)}
 	second := keys.Status{Slot: "secondary", State: "proven", Expires: day(25), Assumed: true, Next: day(8)}
 	refused := keys.Status{Slot: "primary", State: "refused", Refused: day(2)}
-	ends, twice := second, second
+	ends, twice, ended := second, second, works
+	ended.Expires = day(0)
 	twice.Fingerprint = works.Fingerprint
 	ends.Warning = "the secondary key ends in 7 days"
 	for _, c := range []struct {
@@ -90,22 +91,25 @@ func TestKeysInPlainWords(t *testing.T) {
 		want string
 	}{
 		{[]keys.Status{works, second}, "Both keys work.|" +
-			"The primary key works, last used 2027-03-01 07:00; it ends 2027-03-20 07:00; it is renewed by itself 2027-03-05 07:00, nothing to do.|" +
-			"The secondary key works; it ends about 2027-03-25; it is renewed by itself 2027-03-08 07:00, nothing to do."},
+			"The primary key works, last used 2127-03-01 07:00; it ends 2127-03-20 07:00; it is renewed by itself 2127-03-05 07:00, nothing to do.|" +
+			"The secondary key works; it ends about 2127-03-25; it is renewed by itself 2127-03-08 07:00, nothing to do."},
 		{[]keys.Status{refused, {Slot: "primary", State: "untried", Doubt: day(3)}, ends}, "A key works, and records are sent with it.|" +
-			"The primary key is not tried yet; it was to be renewed at 2027-03-03 07:00 and no answer has shown that it was, so that gauger asks again by itself.|" +
-			"The secondary key works; it ends about 2027-03-25; it is renewed by itself 2027-03-08 07:00, nothing to do.|" +
+			"The primary key is not tried yet; it was to be renewed at 2127-03-03 07:00 and no answer has shown that it was, so that gauger asks again by itself.|" +
+			"The secondary key works; it ends about 2127-03-25; it is renewed by itself 2127-03-08 07:00, nothing to do.|" +
 			"WARNING: the secondary key ends in 7 days."},
 		{[]keys.Status{{Slot: "primary", State: "untried", Fingerprint: "12ab34cd"}, works, {Slot: "secondary", State: "refused", Fingerprint: "56ef7890", Refused: day(2)}, second}, "Records are sent with keys of before; of a newer one nobody knows that it works.|" +
-			"The primary key works, last used 2027-03-01 07:00; it ends 2027-03-20 07:00; it is renewed by itself 2027-03-05 07:00, nothing to do.|" +
+			"The primary key works, last used 2127-03-01 07:00; it ends 2127-03-20 07:00; it is renewed by itself 2127-03-05 07:00, nothing to do.|" +
 			"That is the primary key of before. The newer one (12ab34cd) is not tried yet: records that are sent try it.|" +
-			"The secondary key works; it ends about 2027-03-25; it is renewed by itself 2027-03-08 07:00, nothing to do.|" +
-			"WARNING: that is the secondary key of before. The newer one (56ef7890) is refused since 2027-03-02 07:00: give the right one with `gauger keys set secondary`."},
+			"The secondary key works; it ends about 2127-03-25; it is renewed by itself 2127-03-08 07:00, nothing to do.|" +
+			"WARNING: that is the secondary key of before. The newer one (56ef7890) is refused since 2127-03-02 07:00: give the right one with `gauger keys set secondary`."},
 		{[]keys.Status{works, twice}, "One key works, and stands in both places: refused, it stops the sending. Give the other one with `gauger keys set secondary`.|" +
-			"The primary key works, last used 2027-03-01 07:00; it ends 2027-03-20 07:00; it is renewed by itself 2027-03-05 07:00, nothing to do.|" +
-			"The secondary key works; it ends about 2027-03-25; it is renewed by itself 2027-03-08 07:00, nothing to do."},
+			"The primary key works, last used 2127-03-01 07:00; it ends 2127-03-20 07:00; it is renewed by itself 2127-03-05 07:00, nothing to do.|" +
+			"The secondary key works; it ends about 2127-03-25; it is renewed by itself 2127-03-08 07:00, nothing to do."},
+		{[]keys.Status{ended, second}, "Both keys work.|" +
+			"The primary key works, last used 2127-03-01 07:00, though the service said that it ends 2127-02-28 07:00; it is renewed by itself 2127-03-05 07:00, nothing to do.|" +
+			"The secondary key works; it ends about 2127-03-25; it is renewed by itself 2127-03-08 07:00, nothing to do."},
 		{[]keys.Status{refused}, "NO KEY WORKS: nothing is sent, everything is kept. Get a new key from whoever runs the service and give it with `gauger keys set primary`.|" +
-			"The primary key is refused since 2027-03-02 07:00, and no other works with which gauger could ask for a new one.|" +
+			"The primary key is refused since 2127-03-02 07:00, and no other works with which gauger could ask for a new one.|" +
 			"The secondary key is missing. With one key alone a refused key stops the sending: `gauger keys set secondary` takes it."},
 	} {
 		if got := strings.Join(keySentences(c.keys, nil, true, time.UTC), "|"); got != c.want {

@@ -234,9 +234,12 @@ func (s *Service) checkRequest(c *Call, r route) error {
 	return nil
 }
 
-// errorAnswer has the error body of section 2.10.
+// errorAnswer has the error body of section 2.10; a 204 has none.
 func (s *Service) errorAnswer(status int, message string) response {
 	s.serial++
+	if status == http.StatusNoContent {
+		return response{status, http.Header{}, nil}
+	}
 	b, err := json.Marshal(map[string]any{
 		"httpStatusCode": status, "message": message, "errorCode": status * 100, "errorDescription": http.StatusText(status),
 		"correlationId": fmt.Sprintf("c-%06d", s.serial), "timestamp": time.Now().UTC().Format(time.RFC3339),

@@ -41,6 +41,18 @@ func (r *Ring) goesFirst(slot Slot) bool {
 	return own.Serial < other.Serial
 }
 
+// leastEvery is the shortest time between renewals of a key.
+const leastEvery = time.Hour
+
+// every is how often a slot is renewed: each week, or at half of the time that the service gave it, where it says so and that is less.
+func (r *Ring) every(slot Slot) time.Duration {
+	s := &r.state.Slots[slot]
+	if lasts := s.Expires.At.Sub(s.Renewed); lasts > 0 && !s.Expires.Assumed && !s.Renewed.Before(earliestClock) {
+		return min(r.renewEvery, max(lasts/2, leastEvery))
+	}
+	return r.renewEvery
+}
+
 // dueIn is the rule for one slot: a week after its own renewal and half a week after the other's, at once when
 // it is refused or its own last renewal is in doubt, and not (long) while the other one's is. A slot of which nobody can tell when
 // it was renewed is due.
@@ -54,7 +66,7 @@ func (r *Ring) dueIn(slot Slot, now time.Time) time.Duration {
 	}
 	var in time.Duration
 	if age, known := r.renewalAge(slot, now); known {
-		in = r.renewEvery - age
+		in = r.every(slot) - age
 	}
 	if len(other.Entries) == 0 {
 		return in
@@ -62,7 +74,7 @@ func (r *Ring) dueIn(slot Slot, now time.Time) time.Duration {
 	if other.inDoubt() {
 		return forever
 	}
-	return max(in, r.renewEvery/2-r.restedFor(slot.other(), now))
+	return max(in, min(r.every(slot), r.every(slot.other()))/2-r.restedFor(slot.other(), now))
 }
 
 // earliestClock is older than this program: what was written before it, or is compared with such a time, tells no age.
@@ -148,7 +160,7 @@ var TimeLayouts = []string{
 	"2006-01-02", "1/2/2006 3:04:05 PM", "1/2/2006 15:04:05", "1/2/2006", time.RFC1123, time.RFC1123Z,
 }
 
-// ParseExpiry reads a key's expiration. It is for people and for Status: nothing is ever decided by it.
+// ParseExpiry reads a key's expiration. It is for people and for Status, and may bring a renewal forward; no key is given up by it.
 func ParseExpiry(text string, now time.Time) Expiry {
 	text = strings.TrimSpace(text)
 	if text == "" {

@@ -10,8 +10,14 @@ import (
 // warnDays before its end a key that cannot be renewed is told of, once each.
 var warnDays = [...]int{7, 14, 30}
 
-// renewalSlack is added to the planned interval before the end of a key is anybody's business.
+// renewalSlack is added to the planned interval, or half of that where it is less, before the end of a key is anybody's business.
 const renewalSlack = 2 * 24 * time.Hour
+
+// planned is how long after a slot's renewal its end is nobody's business.
+func (r *Ring) planned(slot Slot) time.Duration {
+	every := r.every(slot)
+	return every + min(renewalSlack, every/2)
+}
 
 // end of a key that was never renewed is assumed, since the service has not said it: it has half a year from
 // the day on which it was given here, or less.
@@ -27,7 +33,7 @@ func (s *slotState) end() Expiry {
 func (r *Ring) warningStep(slot Slot, now time.Time) int {
 	s := &r.state.Slots[slot]
 	end := s.end().At
-	if age, known := r.renewalAge(slot, now); end.IsZero() || known && age < r.renewEvery+renewalSlack {
+	if age, known := r.renewalAge(slot, now); end.IsZero() || known && age < r.planned(slot) {
 		return 0
 	}
 	left := end.Sub(now.Round(0))
@@ -114,7 +120,7 @@ func (r *Ring) Endings() []string {
 // endAdvice is empty when all is well. The lock is held.
 func (r *Ring) endAdvice(slot Slot, now time.Time, trusted bool) string {
 	switch age, known := r.renewalAge(slot, now); {
-	case len(r.state.Slots[slot].Entries) == 0, known && age < r.renewEvery+renewalSlack:
+	case len(r.state.Slots[slot].Entries) == 0, known && age < r.planned(slot):
 		return ""
 	case now.Before(earliestClock) && !trusted:
 		return fmt.Sprintf("how long the %s key lasts cannot be told, since the clock is not set", slot)

@@ -88,7 +88,7 @@ func (r *Ring) reportRenewal(slot Slot, err error) {
 		return
 	}
 	r.mu.Lock()
-	renewed, every := r.state.Slots[slot].Renewed, r.renewEvery
+	renewed, every := r.state.Slots[slot].Renewed, r.every(slot)
 	r.mu.Unlock()
 	e, answered := errors.AsType[Failure](err)
 	if answered && e.Lasting() || errors.Is(err, errOthersKey) || !renewed.IsZero() && r.now().Sub(renewed) > 2*every {

@@ -341,7 +341,7 @@ type Status struct {
 	Accepted    time.Time `json:"accepted,omitzero"` // when the service last accepted it, as far as this process or the file knows
 	Refused     time.Time `json:"refused,omitzero"`  // since when, or when it was last
 	Renewed     time.Time `json:"renewed,omitzero"`  // the slot's last renewal that was answered
-	Expires     time.Time `json:"expires,omitzero"`  // the slot's; nothing is decided by it
+	Expires     time.Time `json:"expires,omitzero"`  // the slot's; no key is given up by it
 	Assumed     bool      `json:"assumed,omitempty"` // expires is a guess: the service's text could not be read
 	Warning     string    `json:"warning,omitempty"` // what is wrong when the slot ends soon and is not renewed
 	Doubt       time.Time `json:"doubt,omitzero"`    // a renewal was sent then and its answer is not known
