@@ -162,11 +162,11 @@ func readEventFile(c *call, cfg *config.Config, path string) ([]outgoingRecord, 
 
 func eventRecord(w cloud.Wire, e diagnosticEvent, at *time.Location) (outgoingRecord, error) {
 	now := time.Now()
-	start, err := parseTime(e.Start, at, now)
+	start, err := parseOnce(e.Start, at, now)
 	if err != nil {
 		return outgoingRecord{}, fmt.Errorf("start: %w", err)
 	}
-	end, err := parseTime(cmp.Or(e.End, e.Start), at, now)
+	end, err := parseOnce(cmp.Or(e.End, e.Start), at, now)
 	switch {
 	case err != nil:
 		return outgoingRecord{}, fmt.Errorf("end: %w", err)

@@ -165,7 +165,7 @@ func valueRecord(c *call, cfg *config.Config, stream, well string, set valueSet)
 		if v.Value == nil {
 			return outgoingRecord{}, fmt.Errorf("%s: a value is missing", set.Code)
 		}
-		at, err := parseTime(v.Timestamp, cfg.Zone, now)
+		at, err := parseOnce(v.Timestamp, cfg.Zone, now)
 		if err != nil {
 			return outgoingRecord{}, fmt.Errorf("%s: %w", set.Code, err)
 		}

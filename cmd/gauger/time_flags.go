@@ -63,6 +63,15 @@ func onceOnly(text string, t time.Time) error {
 	return nil
 }
 
+// parseOnce reads a time of what is to be kept, which was once.
+func parseOnce(text string, zone *time.Location, now time.Time) (time.Time, error) {
+	t, err := parseTime(text, zone, now)
+	if err == nil {
+		err = onceOnly(text, t)
+	}
+	return t, err
+}
+
 // parseSpan reads a duration; 7d is seven days of 24 hours.
 func parseSpan(text string) (time.Duration, bool) {
 	if days, isDays := strings.CutSuffix(text, "d"); isDays {

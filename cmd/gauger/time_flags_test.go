@@ -4,6 +4,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gauger/agent/cloud"
+	"gauger/agent/ledger"
+	"gauger/config"
 )
 
 func TestInstant(t *testing.T) {
@@ -65,6 +69,26 @@ func TestAnHourThatCameTwice(t *testing.T) {
 		err = onceOnly(c.text, at)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s in %s: %v, want %q", c.text, c.zone, err, c.want)
+		}
+	}
+}
+
+// A value or an event that is kept by hand is refused as a ticket is, where its hour was twice or not at all.
+func TestSavedTimesAreOnceOnly(t *testing.T) {
+	chicago, err := time.LoadLocation("America/Chicago")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, one := &config.Config{Zone: chicago}, 1.0
+	cfg.Service.Wire = cloud.DefaultWire()
+	for at, want := range map[string]string{"2026-03-08 02:30": "was no time", "2026-11-01 01:45": "twice", "2026-11-01 03:45": ""} {
+		_, value := valueRecord(nil, cfg, ledger.TagValues, "W-1", valueSet{"Average Cost per MCF", []value{{&one, at}}})
+		_, event := eventRecord(cfg.Service.Wire, diagnosticEvent{Start: at}, chicago)
+		if want != "" && (value == nil || !strings.Contains(value.Error(), want) || event == nil || !strings.Contains(event.Error(), want)) {
+			t.Errorf("%s: %v, %v, want %q", at, value, event, want)
+		}
+		if want == "" && value != nil {
+			t.Errorf("%s: %v", at, value)
 		}
 	}
 }

@@ -91,8 +91,12 @@ var (
 	latestTime   = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// farAhead: a device's time that is more ahead of our clock is not believed.
-const farAhead = 10 * time.Minute
+// A device's time that is more ahead of our clock, or behind it, is not believed: nothing keeps its values for longer than a year, and a
+// clock without a battery begins in a year of its maker's.
+const (
+	farAhead  = 10 * time.Minute
+	farBehind = 366 * 24 * time.Hour
+)
 
 var (
 	// errZone says that a time cannot be read for want of its zone.
@@ -139,6 +143,8 @@ func plausibleTime(t, arrived time.Time) (time.Time, error) {
 		return t, fmt.Errorf("%s is outside the years 2015 to 2100", t.UTC().Format(time.RFC3339))
 	case t.Sub(arrived) > farAhead && arrived.After(earliestTime):
 		return t, fmt.Errorf("%s is %s ahead of this box's clock", t.UTC().Format(time.RFC3339), t.Sub(arrived).Round(time.Minute))
+	case arrived.Sub(t) > farBehind:
+		return t, fmt.Errorf("%s is more than a year behind this box's clock", t.UTC().Format(time.RFC3339))
 	}
 	return t.UTC(), nil
 }

@@ -132,11 +132,12 @@ func TestTimes(t *testing.T) {
 		{`"1772366400250"`, want, ""},
 		{`"1772366400"`, want.Truncate(time.Second), ""},
 		{`1.77236640025e12`, want, ""},
-		{`1420070400`, earliestTime, ""},
-		{`1420070400000`, earliestTime, ""},
+		{`1740787200`, time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC), ""}, // kept for a year
 		{`1772366400250000`, want, ""},
 		{`1772366400250000000`, want, ""},
-		{`1420070400000000`, earliestTime, ""},
+		{`1420070400`, arrived, "more than a year behind"}, // a clock without a battery
+		{`1420070400000`, arrived, "more than a year behind"}, {`1420070400000000`, arrived, "more than a year behind"},
+		{`"2024-01-01T00:00:00Z"`, arrived, "more than a year behind"},
 		{`1772366640`, want.Truncate(time.Second).Add(4 * time.Minute), ""},
 		{`4102444799`, arrived, "ahead of this box's clock"},
 		{`"2026-03-02T12:00:00Z"`, arrived, "24h0m0s ahead"},
