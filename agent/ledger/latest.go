@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"time"
 
 	"gauger/collectors"
 )
@@ -39,8 +40,10 @@ type sharedReading struct {
 	users int
 }
 
-// store keeps a batch, and nothing of the slice.
+// store keeps a batch, and nothing of the slice. What a device tells late does not take the place of what it told of a later time, unless
+// that time is still to come: then the clock that it was told by went back.
 func (n *latestReadings) store(batch []collectors.Reading) {
+	now := time.Now()
 	var device string
 	var s *deviceReadings
 	var rest uint32
@@ -51,21 +54,23 @@ func (n *latestReadings) store(batch []collectors.Reading) {
 			device = deviceOf(r.Point)
 			s, at, rest = n.device(device, batch[i:]), 0, 0
 		}
-		if rest == 0 || !alike(r, &s.rests[rest].Reading) {
-			rest = n.share(s, r)
-		}
 		name := string(r.Point[len(device):])
 		if at >= len(s.points) || string(s.name(at)) != name {
 			at = s.indexOf(name, at)
 		}
 		p := &s.points[at]
 		before := p.rest
+		if at++; before != 0 && r.At.Before(s.rests[before].At) && !s.rests[before].At.After(now) {
+			continue
+		}
+		if rest == 0 || !alike(r, &s.rests[rest].Reading) {
+			rest = n.share(s, r)
+		}
 		s.rests[rest].users++
 		p.value, p.rest = r.Value, rest
 		if before != 0 {
 			n.release(s, before)
 		}
-		at++
 	}
 }
 

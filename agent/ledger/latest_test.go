@@ -53,6 +53,27 @@ func TestTheNewestReadingsAreKeptWhole(t *testing.T) {
 	}
 }
 
+// TestALateReadingIsNotTheNewest: a message of two hours ago behind one of now; and a clock that was ahead goes back.
+func TestALateReadingIsNotTheNewest(t *testing.T) {
+	now := time.Now().Round(0)
+	for _, c := range []struct {
+		first, then time.Duration
+		want        float64
+	}{{0, -2 * time.Hour, 1}, {-2 * time.Hour, 0, 2}, {time.Hour, 0, 2}, {-time.Minute, -time.Minute, 2}} {
+		n := latestReadings{}
+		n.store([]collectors.Reading{{Point: "a/1", Value: 1, At: now.Add(c.first)}, {Point: "a/2", Value: 7, At: now.Add(c.first)}})
+		n.store([]collectors.Reading{{Point: "a/1", Value: 2, At: now.Add(c.then)}, {Point: "a/3", Value: 8, At: now.Add(c.then)}})
+		if got, _ := n.get("a/1"); got.Value != c.want {
+			t.Errorf("%s, then %s: %g, want %g", c.first, c.then, got.Value, c.want)
+		}
+		for p, want := range map[collectors.Point]float64{"a/2": 7, "a/3": 8} {
+			if got, _ := n.get(p); got.Value != want {
+				t.Errorf("%s, then %s: %s has %g, want %g", c.first, c.then, p, got.Value, want)
+			}
+		}
+	}
+}
+
 // TestTheNewestReadingsInAnyOrder lets points of several devices come as messages do, with more or less in common; some have the
 // device's name and nothing behind it.
 func TestTheNewestReadingsInAnyOrder(t *testing.T) {
@@ -70,7 +91,10 @@ func TestTheNewestReadingsInAnyOrder(t *testing.T) {
 				r.Point = collectors.PointOf(device, "")
 			}
 			r.Text = []string{"", "", "open", "shut"}[random.IntN(4)]
-			want[r.Point] = r
+			r.At = time.Unix(int64(random.IntN(3)), 0)
+			if w, ok := want[r.Point]; !ok || !r.At.Before(w.At) {
+				want[r.Point] = r
+			}
 			batch = append(batch, r)
 		}
 		n.store(batch)
