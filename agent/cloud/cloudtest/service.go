@@ -234,10 +234,10 @@ func (s *Service) checkRequest(c *Call, r route) error {
 	return nil
 }
 
-// errorAnswer has the error body of section 2.10; a 204 has none.
+// errorAnswer has the error body of section 2.10; a success has none.
 func (s *Service) errorAnswer(status int, message string) response {
 	s.serial++
-	if status == http.StatusNoContent {
+	if status < http.StatusMultipleChoices {
 		return response{status, http.Header{}, nil}
 	}
 	b, err := json.Marshal(map[string]any{
