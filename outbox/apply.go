@@ -341,8 +341,8 @@ func (d *drain) stageAmbiguous(g *group, r Record, answer Answer) (inARow int) {
 	m.add(now, cmp.Or(answer.Message, answer.describe()))
 	m.inARow++
 	m.begun = time.Time{}
-	if !s.Journal {
-		return 0
+	if !s.Journal { // it is not parked, and the service cannot know it again
+		return min(m.inARow, parkAfter-1)
 	}
 	inARow = m.inARow
 	if m.inARow >= parkAfter {

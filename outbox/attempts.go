@@ -13,8 +13,8 @@ const (
 	parkAfter = 5
 	// parkFor: a parked record waits so long when nobody retries it.
 	parkFor = 24 * time.Hour
-	// unclearWait is the first wait of a Journal stream's record after an attempt without a clear answer, and unclearGrowth how
-	// each further one in a row grows: the five last some ten minutes, so that a proxy's restart does not use them up.
+	// unclearWait is the first wait of a record after an attempt without a clear answer, since each may have stored it, and unclearGrowth how
+	// each further one in a row grows: five last some ten minutes, so that a proxy's restart does not use them up.
 	unclearWait   = 15 * time.Second
 	unclearGrowth = 3
 	// maxSeen bounds what is kept of the last such attempt's words, in bytes.

@@ -157,7 +157,7 @@ func TestWhatIsNotTakenAtOnceIsStored(t *testing.T) {
 	}{
 		"unreachable":     {taker{answers: slices.Repeat([]outbox.Answer{answer(outbox.Wait, 503)}, 10)}, 3, 0, "a1 a2 b1"},
 		"refused":         {taker{refuses: "a1"}, 1, 1, "a2 b1"},
-		"the answer lost": {taker{answers: []outbox.Answer{{}}}, 1, 0, "a1 a1 a2 a2 b1"},
+		"the answer lost": {taker{answers: []outbox.Answer{{}}}, 3, 0, "a1 a1 a2 a2 b1"},
 		"slow":            {taker{took: 20 * time.Second}, 3, 0, "a1 a2 b1"},
 		"slow by and by":  {taker{took: 3 * time.Second}, 1, 0, "a1 a2 b1"},
 	} {
