@@ -108,6 +108,9 @@ func (b *Box) join(stage func(*group) error) (*Commit, error) {
 	if g != b.next && len(g.ops)+len(g.state)+len(g.touched) == 0 {
 		return nil, nil
 	}
+	if b.opt.LookOnly {
+		return nil, ErrLookOnly
+	}
 	if g == b.next {
 		g.follows++
 	}

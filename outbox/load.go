@@ -48,6 +48,9 @@ func (b *Box) prepare() error {
 	if err != nil || !missing {
 		return err
 	}
+	if b.opt.LookOnly {
+		return fmt.Errorf("it has not every stream: %w", ErrLookOnly)
+	}
 	return b.db.Update(func(tx *bbolt.Tx) error {
 		for _, name := range b.bucketNames() {
 			if _, err := tx.CreateBucketIfNotExists([]byte(name)); err != nil {

@@ -32,6 +32,11 @@ func Open(path string, o Options) (*Box, error) {
 	if err := validate(o); err != nil {
 		return nil, fmt.Errorf("open outbox %s: %w", path, err)
 	}
+	if o.LookOnly {
+		if err := complete(path); err != nil {
+			return nil, fmt.Errorf("open outbox %s: %w", path, err)
+		}
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return nil, fmt.Errorf("open outbox %s: %w", path, err)
 	}
@@ -75,6 +80,19 @@ func validate(o Options) error {
 	return nil
 }
 
+// complete says whether the files of a box are all there, and nothing else of it: opening it makes none.
+func complete(path string) error {
+	for _, end := range []string{"", ".lock", ".receipts", ".high"} {
+		if _, err := os.Lstat(path + end); errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("%s is not there: %w", filepath.Base(path)+end, ErrLookOnly)
+		}
+	}
+	if _, err := os.Lstat(path + ".new"); err == nil {
+		return fmt.Errorf("a change of the file was cut off: %w", ErrLookOnly)
+	}
+	return nil
+}
+
 // open does what needs the lock.
 func (b *Box) open() error {
 	if info, err := os.Lstat(b.path); err == nil && info.Mode().Type() == os.ModeSymlink {
@@ -99,7 +117,7 @@ func (b *Box) open() error {
 	}
 	found := b.generation
 	var mended *salvager
-	if errors.Is(err, ErrDamaged) {
+	if errors.Is(err, ErrDamaged) && !b.opt.LookOnly {
 		if mended, err = salvage(b, err); err == nil {
 			err = b.load()
 		}
@@ -114,7 +132,9 @@ func (b *Box) open() error {
 	if err != nil {
 		return errors.Join(err, b.closeDB(), b.receipts.Close(), b.highWater.close())
 	}
-	b.reserveQuota()
+	if !b.opt.LookOnly {
+		b.reserveQuota()
+	}
 	for _, s := range b.streams {
 		s.signal()
 	}

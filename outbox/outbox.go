@@ -30,6 +30,8 @@ var (
 	ErrStream = errors.New("no such stream")
 	// ErrRecord says that a stream has no record of that sequence number (any more).
 	ErrRecord = errors.New("no such record")
+	// ErrLookOnly says that a box that was opened for looking would have to be changed for it.
+	ErrLookOnly = errors.New("the outbox is only looked at")
 	// ErrRefused says that a record or a name cannot be stored as it is: no body, too long an address or name.
 	ErrRefused = errors.New("cannot be stored")
 )
@@ -74,6 +76,9 @@ type Options struct {
 	// Streams are the streams that exist, with their rules. A stream that the file has and this list has not is kept
 	// and counted, but not drained.
 	Streams []Stream
+	// LookOnly opens the box so that nothing is made or changed, of the disk's reserve too. One that would have to be is not opened
+	// (ErrLookOnly, or ErrDamaged where it would be mended), and every Update fails.
+	LookOnly bool
 	// Notify is told once of every change of state: evictions, dead letters, pauses, salvage. It is called on the
 	// goroutine that caused the change, with no lock and no transaction held, and before Open returns for what Open
 	// found. It must not block. nil: nobody is told.

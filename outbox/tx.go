@@ -166,6 +166,9 @@ func (b *Box) Stage(fn func(*Tx) error) (*Commit, error) {
 		if t.err != nil {
 			return t.err
 		}
+		if b.opt.LookOnly && len(g.ops)+len(t.puts)+len(t.taken) > t.firstOp {
+			return ErrLookOnly // before anything is counted
+		}
 		if err := (&evictionPlan{b: b}).makeRoom(g, t.bytes); err != nil {
 			return err
 		}

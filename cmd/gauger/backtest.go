@@ -117,7 +117,7 @@ func (t *trial) replay(ctx context.Context, recording sim.Device, log zerolog.Lo
 	defer os.RemoveAll(dir)
 	cfg := *t.cfg
 	cfg.Store.Path = dir
-	box, err := openOutbox(&cfg, nil, nil)
+	box, err := openOutbox(&cfg, false, nil, nil)
 	if err != nil {
 		return err
 	}

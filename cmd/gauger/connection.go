@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -16,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sys/unix"
 
+	"gauger/agent/bundle"
 	"gauger/agent/console"
 	"gauger/agent/control"
 	"gauger/config"
@@ -30,7 +32,7 @@ type connection struct {
 	command *call
 	cfg     *config.Config
 	local   *control.Server // since the first request; nil where there is a daemon
-	empty   bool            // local has an empty store of its own, since the site has none yet
+	looks   bool            // local only looks: at the store, or at another one in its place
 	close   func() error    // of what was opened
 }
 
@@ -62,21 +64,25 @@ func loadForStore(c *call) (*config.Config, error) {
 	return cfg, nil
 }
 
-// server answers a request where there is no daemon. What only looks begins no store: where there is none yet, it sees an
-// empty one.
+// server answers a request where there is no daemon. What only looks leaves the store as it is: where there is none yet, it sees an
+// empty one, and where opening the store would mend it, a copy.
 func (d *connection) server(request string) (*control.Server, error) {
 	looks := control.LooksOnly(request)
-	if d.local != nil && (looks || !d.empty) {
+	if d.local != nil && (looks || !d.looks) {
 		return d.local, nil
 	}
 	if err := d.close(); err != nil {
 		return nil, err
 	}
+	d.looks = looks
 	open := d.openStore
 	if looks && noStoreYet(d.cfg.Store.Path) {
 		open = d.openEmpty
 	}
 	err := open()
+	if looks && (errors.Is(err, outbox.ErrDamaged) || errors.Is(err, outbox.ErrLookOnly)) {
+		err = d.openCopy(err)
+	}
 	return d.local, err
 }
 
@@ -94,22 +100,38 @@ func (d *connection) openEmpty() error {
 	if err != nil {
 		return fmt.Errorf("look at a site without a store: %w", err)
 	}
+	return d.openInstead(folder, 1<<20, fmt.Sprintf("there is no store in %s yet: gauger has not run with this configuration", d.cfg.Store.Path))
+}
+
+// openCopy lets a command look at what the next start will make of a store.
+func (d *connection) openCopy(why error) error {
+	folder, err := bundle.CopyStore(context.Background(), d.cfg.Store.Path)
+	if err != nil {
+		return errors.Join(why, err)
+	}
+	return d.openInstead(folder, d.cfg.Store.MaxBytes, fmt.Sprintf("the store in %s is not in order, and is left as it is for the next start of gauger to mend; what follows is from a copy of it without its keys, which was mended", d.cfg.Store.Path))
+}
+
+// openInstead opens a store in the place of the site's. Its folder goes with the command.
+func (d *connection) openInstead(folder string, most config.Size, why string) error {
 	cfg := *d.cfg
-	cfg.Store.Path, cfg.Store.MaxBytes = folder, 1<<20
+	cfg.Store.Path, cfg.Store.MaxBytes = folder, most
 	site, err := assemble(&cfg, zerolog.New(io.Discard), func(open func() (*outbox.Box, error)) (*outbox.Box, error) { return open() })
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(folder))
 	}
-	fmt.Fprintf(d.command.err, "there is no store in %s yet: gauger has not run with this configuration\n", d.cfg.Store.Path)
-	d.use(site, func() error { return os.RemoveAll(folder) })
-	d.empty = true
+	fmt.Fprintln(d.command.err, why)
+	untold := printOpened(d.command, site)
+	d.use(site, func() error { return errors.Join(untold, os.RemoveAll(folder)) })
 	return nil
 }
 
 // openStore opens the site's own store.
 func (d *connection) openStore() error {
 	back := func() error { return nil }
-	site, err := assemble(d.cfg, zerolog.New(io.Discard), func(open func() (*outbox.Box, error)) (box *outbox.Box, err error) {
+	parts := newLasting(zerolog.New(io.Discard))
+	parts.looks = d.looks
+	site, err := parts.assemble(d.cfg, func(open func() (*outbox.Box, error)) (box *outbox.Box, err error) {
 		if back, err = becomeOwner(d.command, d.cfg.Store.Path); err != nil {
 			return nil, err
 		}
@@ -119,6 +141,8 @@ func (d *connection) openStore() error {
 		err = errors.Join(err, back())
 	}
 	switch {
+	case d.looks && (errors.Is(err, outbox.ErrDamaged) || errors.Is(err, outbox.ErrLookOnly)):
+		return err
 	case errors.Is(err, outbox.ErrHeld):
 		return fmt.Errorf("%w; it does not answer on %s: it may be changing its configuration, so try again in a moment, or give the --socket with which it was started", err, d.command.socket)
 	case errors.Is(err, os.ErrPermission) && os.Geteuid() == 0:
@@ -130,7 +154,6 @@ func (d *connection) openStore() error {
 	}
 	untold := printOpened(d.command, site)
 	d.use(site, func() error { return errors.Join(untold, back()) })
-	d.empty = false
 	return nil
 }
 
@@ -174,8 +197,12 @@ func withConnection(c *call, do func(d *connection) error) error {
 func becomeOwner(c *call, store string) (back func() error, err error) {
 	nothing := func() error { return nil }
 	var owner unix.Stat_t
-	if os.Geteuid() != 0 || unix.Stat(store, &owner) != nil || owner.Uid == 0 {
-		return nothing, nil // a store that is not there is made, or missed, by whoever opens it
+	missing := unix.Stat(store, &owner)
+	for at := store; missing != nil && at != filepath.Dir(at); missing = unix.Stat(at, &owner) {
+		at = filepath.Dir(at) // a store that is not there is made as by whoever owns the folder above
+	}
+	if os.Geteuid() != 0 || missing != nil || owner.Uid == 0 {
+		return nothing, nil
 	}
 	uid, gid := int(owner.Uid), int(owner.Gid)
 	back, err = actAs(uid, gid, []int{gid})

@@ -92,6 +92,23 @@ func TestRootWorksAsTheStoresOwner(t *testing.T) {
 	}
 }
 
+// TestRootBeginsAStoreAsTheOwnerOfTheFolder: before the first start a store is made as whoever owns the folder above would make it.
+func TestRootBeginsAStoreAsTheOwnerOfTheFolder(t *testing.T) {
+	dir := ownedSite(t)
+	store := filepath.Join(dir, "store")
+	if err := errors.Join(os.Remove(store), os.Chown(dir, ownerOfStore, ownerOfStore)); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := rootRuns(t, dir, "memo", "add", "1", "hello", "--no-wait"); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	for _, path := range []string{store, filepath.Join(store, "outbox.db"), filepath.Join(store, "keys")} {
+		if info, err := os.Stat(path); err != nil || info.Sys().(*syscall.Stat_t).Uid != ownerOfStore {
+			t.Errorf("%s is not his (%v)", path, err)
+		}
+	}
+}
+
 // TestRootFollowsNoLinkInTheStore: whoever owns the store lays a link to a file of root's in the place of each of its files.
 func TestRootFollowsNoLinkInTheStore(t *testing.T) {
 	for _, name := range []string{"outbox.db", "outbox.db.high", "outbox.db.receipts", "outbox.db.lock", "outbox.db.new", "keys", "keys.new", "keys.old", "recorder", "audit.log"} {

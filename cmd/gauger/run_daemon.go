@@ -69,7 +69,7 @@ func (o *lasting) assemble(cfg *config.Config, how outboxOpening) (*daemon, erro
 		return nil, errors.Join(err, o.closeBox())
 	}
 	o.pace.Store(pace)
-	client, err := newClient(cfg, secrets, pace.Meter)
+	client, err := newClient(cfg, o.looks, secrets, pace.Meter)
 	if err != nil {
 		return nil, errors.Join(err, o.closeBox())
 	}
@@ -267,6 +267,7 @@ type lasting struct {
 	boxFor string      // what of a configuration it was opened for
 	again  bool        // there was an agent before
 	from   *ledger.Ledger
+	looks  bool // at a store, for a command: nothing of it is changed
 }
 
 func newLasting(log zerolog.Logger) *lasting {
@@ -283,7 +284,7 @@ func (o *lasting) outbox(cfg *config.Config, how outboxOpening) (*outbox.Box, er
 		o.log.Error().Err(err).Msg("the outbox did not close in order; it is examined")
 	}
 	box, err := how(func() (*outbox.Box, error) {
-		return openOutbox(cfg, func(ctx context.Context, stream string) error { return o.pace.Load().Wait(ctx, stream) }, func(n outbox.Note) {
+		return openOutbox(cfg, o.looks, func(ctx context.Context, stream string) error { return o.pace.Load().Wait(ctx, stream) }, func(n outbox.Note) {
 			select {
 			case o.notes <- n:
 			default: // a flood of notes says nothing new

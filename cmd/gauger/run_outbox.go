@@ -41,15 +41,15 @@ func outboxStreams(w cloud.Wire, store config.Store) []outbox.Stream {
 // outboxFile is the outbox's place in the store.
 func outboxFile(cfg *config.Config) string { return filepath.Join(cfg.Store.Path, "outbox.db") }
 
-// openOutbox opens the outbox of the store, and makes the folder when there is none.
-func openOutbox(cfg *config.Config, pace func(ctx context.Context, stream string) error, notify func(outbox.Note)) (*outbox.Box, error) {
-	if err := os.MkdirAll(cfg.Store.Path, 0o700); err != nil {
+// openOutbox opens the outbox of the store, and makes the folder when there is none; to look only it makes and changes nothing.
+func openOutbox(cfg *config.Config, looks bool, pace func(ctx context.Context, stream string) error, notify func(outbox.Note)) (*outbox.Box, error) {
+	if err := os.MkdirAll(cfg.Store.Path, 0o700); err != nil && !looks {
 		return nil, fmt.Errorf("make the store (store.path): %w", err)
 	}
 	return outbox.Open(outboxFile(cfg), outbox.Options{
 		MaxBytes: int64(cfg.Store.MaxBytes), Streams: outboxStreams(cfg.Service.Wire, cfg.Store), Notify: notify, Label: ledger.RecordLabel,
 		ReceiptsFor: time.Duration(cfg.Store.Receipts.Days) * 24 * time.Hour, ReceiptsBytes: int64(cfg.Store.Receipts.MaxBytes),
-		Preflight: checkItself(), Pace: pace,
+		Preflight: checkItself(), Pace: pace, LookOnly: looks,
 	})
 }
 

@@ -26,18 +26,22 @@ const lackingRetry = time.Minute
 
 // newClient opens the key ring and the way to the service. Nothing of the service's settings holds the site up: what is
 // read is queued, and leaves when the key, the login or the authorities are there (daemon.findLacking).
-func newClient(cfg *config.Config, s serviceSecrets, meter func(net.Conn) net.Conn) (*cloud.Client, error) {
+func newClient(cfg *config.Config, looks bool, s serviceSecrets, meter func(net.Conn) net.Conn) (*cloud.Client, error) {
 	if !s.whole { // some may be there now: it can take days until the outbox opens
 		now := readSecrets(cfg)
 		s.seeds = keys.Seeds{Primary: cmp.Or(s.seeds.Primary, now.seeds.Primary), Secondary: cmp.Or(s.seeds.Secondary, now.seeds.Secondary)}
 		s.login = cmp.Or(s.login, now.login)
 	}
-	if err := os.MkdirAll(cfg.Store.Path, 0o700); err != nil {
-		return nil, fmt.Errorf("make the store: %w; run as the user gauger, or set store.path", err)
-	}
-	ring, err := keys.Open(filepath.Join(cfg.Store.Path, "keys"), s.seeds)
-	if err != nil {
-		return nil, err
+	file := filepath.Join(cfg.Store.Path, "keys")
+	ring := keys.Look(file, s.seeds)
+	if !looks {
+		if err := os.MkdirAll(cfg.Store.Path, 0o700); err != nil {
+			return nil, fmt.Errorf("make the store: %w; run as the user gauger, or set store.path", err)
+		}
+		var err error
+		if ring, err = keys.Open(file, s.seeds); err != nil {
+			return nil, err
+		}
 	}
 	return cloud.New(cloud.Options{
 		URL: cfg.Service.URL, Segments: cfg.Service.Segments, Wire: cfg.Service.Wire, Zone: cfg.Zone, CAFile: cfg.Service.CAFile,

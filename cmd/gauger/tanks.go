@@ -309,7 +309,7 @@ func withStore(c *call, cfg *config.Config, do func(*outbox.Box) error) error {
 	if err != nil {
 		return err
 	}
-	box, err := openOutbox(cfg, nil, func(outbox.Note) {})
+	box, err := openOutbox(cfg, false, nil, func(outbox.Note) {})
 	if errors.Is(err, outbox.ErrHeld) {
 		err = fmt.Errorf("%s is in use, %w: stop gauger first, since the tanks are another's from now on", cfg.Store.Path, outbox.ErrHeld)
 	}

@@ -89,6 +89,14 @@ func Open(path string, seeds Seeds) (*Ring, error) {
 	return openFile(keyFile{path, realDisk{}}, time.Now, seeds), nil
 }
 
+// Look reads a key file as Open does, and never writes it.
+func Look(path string, seeds Seeds) *Ring {
+	r := openFile(keyFile{path, realDisk{}}, time.Now, Seeds{})
+	r.file.path = ""
+	_, _ = r.Seed(seeds) // what cannot be used is told where keys are
+	return r
+}
+
 // openFile opens a ring on any disk and clock.
 func openFile(f keyFile, now func() time.Time, seeds Seeds) *Ring {
 	r := &Ring{
