@@ -48,15 +48,24 @@ func TicketRowOf(b ledger.TicketRecord, e *Entry) TicketRow {
 func (r *TicketRow) Booked() bool { return r.State != "rejected" && r.State != "dropped" && !r.Off() }
 
 // ForReview are the reasons why a person should still look at it: nobody has released it, and no truck's ticket bears it out. What was
-// learned later nobody knew who released it.
+// learned later nobody knew who released it, nor that it may be in the service's books more than once.
 func (r *TicketRow) ForReview() (why []string) {
-	if r.Load == nil || !r.Booked() || r.Hauled.Verdict() == "agrees" {
+	if !r.Booked() || r.Hauled.Verdict() == "agrees" {
 		return nil
 	}
-	if r.Person == "" {
+	if r.Load != nil && r.Person == "" {
 		why = append(why, r.Load.Review...)
 	}
-	return append(why, r.Learned()...)
+	return slices.Concat(why, r.Learned(), r.Repeated())
+}
+
+// Repeated says that a ticket was taken after sends without a clear answer. The service gives no run ticket back and promises nothing of
+// a number that comes again, so that only a person who sees its list can tell.
+func (r *TicketRow) Repeated() []string {
+	if r.State != "delivered" || r.Unclear == nil || r.Reason != "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("the service may have it up to %d times", r.Unclear.Count+1)}
 }
 
 // Learned is what came up after it had left, each with the words that say so.

@@ -121,7 +121,10 @@ func (d *Server) unread(all []ledger.TicketRecord, now time.Time) string {
 		if err != nil || why == nil { // the list tells the error
 			continue
 		}
-		if n, bbl = n+1, bbl+row.Load.GaugeBbl; n <= namedSources {
+		if v := row.Barrels(); v != nil {
+			bbl += *v
+		}
+		if n++; n <= namedSources {
 			named = append(named, row.Name()+" ("+strings.Join(why, ", ")+")")
 		}
 	}

@@ -120,8 +120,11 @@ func (r *ticketRow) reviewText() string {
 		if r.Anyway != "" {
 			all = append(all, "anyway: "+r.Anyway)
 		}
+		if why := r.ForReview(); why != nil {
+			all = append(all, needsReview+strings.Join(why, ", "))
+		}
 	default:
-		if all = slices.Concat(r.Load.Review, r.Learned()); r.ForReview() != nil {
+		if all = slices.Concat(r.Load.Review, r.Learned(), r.Repeated()); r.ForReview() != nil {
 			all[0] = needsReview + all[0]
 		}
 		if r.Stop != nil && r.State == "held" {
