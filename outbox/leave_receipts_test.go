@@ -2,13 +2,14 @@ package outbox_test
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"gauger/outbox"
 	"gauger/outbox/outboxtest"
 )
 
-// Whatever becomes of the receipts file, no record is lost or sent twice for it.
+// Whatever becomes of the receipts file, no record is lost or sent twice for it, and it is told once.
 func TestReceiptsFileCanBeLost(t *testing.T) {
 	spoil := map[string]func(path string) error{
 		"removed":   os.Remove,
@@ -30,12 +31,19 @@ func TestReceiptsFileCanBeLost(t *testing.T) {
 			put(t, b, "events", mixed(60)...)
 			drainAll(t, b, "events", s)
 			put(t, b, "events", mixed(5)...)
+			put(t, b, "tickets", "one")
+			drainAll(t, b, "tickets", s)
+			put(t, b, "tickets", "two")
 			shut(t, b)
 			if err := spoil(path + ".receipts"); err != nil {
 				t.Fatal(err)
 			}
-			b = open(t, path, outbox.Options{})
-			defer shut(t, b)
+			var told notes
+			b = open(t, path, outbox.Options{Notify: told.add})
+			defer func() { shut(t, b) }()
+			if told.count(outbox.NoteSalvaged) != 1 || !strings.Contains(told.of(outbox.NoteSalvaged).Message, "no record is lost by that") {
+				t.Errorf("told is %+v", told.all)
+			}
 			if c := counts(t, b, "events"); c.Delivered != 60 || c.Waiting != 5 {
 				t.Errorf("counts are %+v", c)
 			}
@@ -45,6 +53,11 @@ func TestReceiptsFileCanBeLost(t *testing.T) {
 			}
 			if e, err := b.Entry("events", 61); err != nil || e.State != outbox.Delivered {
 				t.Errorf("a new receipt is %+v, %v", e, err)
+			}
+			drainAll(t, b, "tickets", s)
+			shut(t, b)
+			if b = open(t, path, outbox.Options{Notify: told.add}); told.count(outbox.NoteSalvaged) != 1 {
+				t.Errorf("told again: %+v", told.all)
 			}
 		})
 	}

@@ -124,7 +124,10 @@ func (b *Box) open() error {
 		found = max(b.generation, 1) - 1 // the salvage was a generation of its own
 	}
 	if err == nil {
-		err = newRollback(b, found, mended).makeUp()
+		back := newRollback(b, found, mended)
+		if err = b.noteDamagedReceipts(mended == nil && !back.older); err == nil {
+			err = back.makeUp()
+		}
 	}
 	if err == nil {
 		err = b.reconcile()
@@ -137,6 +140,33 @@ func (b *Box) open() error {
 	}
 	for _, s := range b.streams {
 		s.signal()
+	}
+	return nil
+}
+
+// noteDamagedReceipts tells of receipts that cannot be read, and beside a sound box of those that are gone: of a journaled stream they are
+// on disk before the marks count their records as delivered, but where the disk was full.
+func (b *Box) noteDamagedReceipts(sound bool) error {
+	n := b.receipts.Unreadable()
+	var wrong []string
+	if n > 0 {
+		wrong = append(wrong, fmt.Sprintf("%d of them cannot be read", n))
+	}
+	for name, s := range b.streams {
+		if mark, _, ok := b.highWater.markOf(name); ok && sound && s.Journal && mark.Top > b.receipts.HighestSeq(name) {
+			wrong = append(wrong, "the newest of "+name+" are gone, or could not be kept while the disk was full")
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	if b.opt.LookOnly {
+		return fmt.Errorf("its receipts are damaged: %w", ErrLookOnly)
+	}
+	b.note(Note{Kind: NoteSalvaged, Count: n, Message: "the receipts beside the outbox were damaged: " + strings.Join(wrong, ", and ") +
+		"; no record is lost by that, but when those that had left were taken, and with which answer, is not known here any more"})
+	if err := b.receipts.ClearUnreadable(); err != nil {
+		b.note(Note{Kind: NoteTrouble, Message: err.Error()})
 	}
 	return nil
 }

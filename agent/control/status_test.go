@@ -55,7 +55,7 @@ func TestTheTimeThatAProgramRunsIsNoStepOfTheClock(t *testing.T) {
 // A ticket without a receipt has left: when is not known, since a full disk keeps none either.
 func TestATicketWithoutAReceiptIsNotSaidToBeOld(t *testing.T) {
 	r := TicketRow{State: "left"}
-	if got := r.StateText(false, nil); got != "has left; its receipt is not kept, since it is old or the disk was full" {
+	if got := r.StateText(false, nil); got != "has left; its receipt is not kept, since it is old, the disk was full or the receipts were damaged" {
 		t.Error(got)
 	}
 }

@@ -152,7 +152,7 @@ func (r *TicketRow) StateText(doubtfulWait bool, at func(time.Time) string) stri
 	case r.State == "waiting":
 		return "waiting for the service"
 	case r.State == "left":
-		return "has left; its receipt is not kept, since it is old or the disk was full"
+		return "has left; its receipt is not kept, since it is old, the disk was full or the receipts were damaged"
 	case r.Reason != "":
 		return r.State + ": " + r.Reason
 	case r.Status != 0:

@@ -257,6 +257,9 @@ func (r *ticketRow) outcomeSentences(h site) []string {
 		return append(out, "It was rejected by "+r.Rejected+".", "It never leaves, and nothing of it is booked.")
 	}
 	out = append(out, "The ticket is "+r.stateText(h)+".")
+	for _, text := range r.Repeated() {
+		out = append(out, "Before that "+strings.Join(r.SendingRemarks(), ", ")+" went out: "+text+", so look into its list.")
+	}
 	switch {
 	case r.Voided != "":
 		out = append(out, "It is void, by "+r.Voided+". Nothing of it is booked here; the service has it still.")

@@ -5,10 +5,11 @@
 // then new room, then the oldest of whoever gives way first (Options.Yields). A receipt that was added durably is on disk
 // before Add returns. A slot that is torn is lost alone: its checksum does not hold.
 //
-// In order: receipt.go (one receipt in 256 bytes), file.go (the file and its segments).
+// In order: receipt.go (one receipt in 256 bytes), file.go (the file and its segments), damage.go (what of it cannot be read).
 package receipts
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -45,6 +46,7 @@ type File struct {
 	heads       map[string]head
 	synced      time.Time
 	filled      bool            // room was written since then
+	unreadable  []int64         // places of slots that are neither empty nor sound
 	early       map[string]bool // streams that gave up receipts before their time; true: it is not told yet
 	buf         []byte          // for the next write
 }
@@ -96,8 +98,15 @@ func Open(path string, o Options) (*File, error) {
 func (r *File) scan(segments int) error {
 	r.segments = make([]segment, segments)
 	for i := range r.segments {
-		err := r.read(i, func(place int, s Receipt) {
+		err := r.slots(i, func(place int, v []byte) {
 			g := &r.segments[i]
+			s, ok := decode(v)
+			if !ok {
+				if len(bytes.Trim(v, "\x00")) > 0 {
+					r.unreadable = append(r.unreadable, int64(i)*segmentSize+int64(place)*slotSize)
+				}
+				return
+			}
 			if g.stream == "" {
 				g.stream, g.low = s.Stream, s.Seq
 			}
@@ -127,15 +136,22 @@ func (g *segment) note(s Receipt) {
 
 // read calls see with every sound receipt of a segment.
 func (r *File) read(segment int, see func(place int, s Receipt)) error {
+	return r.slots(segment, func(place int, v []byte) {
+		if s, ok := decode(v); ok {
+			see(place, s)
+		}
+	})
+}
+
+// slots calls see with every slot of a segment.
+func (r *File) slots(segment int, see func(place int, v []byte)) error {
 	buf := make([]byte, segmentSize)
 	n, err := disk.ReadThrough(r.f, buf, int64(segment)*segmentSize)
 	if err != nil {
 		return err
 	}
 	for place := 0; (place+1)*slotSize <= n; place++ {
-		if s, ok := decode(buf[place*slotSize : (place+1)*slotSize]); ok {
-			see(place, s)
-		}
+		see(place, buf[place*slotSize:(place+1)*slotSize])
 	}
 	return nil
 }
