@@ -48,8 +48,11 @@ type Agent struct {
 	Replay     bool               // a recording plays: its clock is the ledger's, not the wall's
 	Boot       clock.Boot         // of the box
 	Again      bool               // this process had another agent before, whose clock goes on
+	Inherited  bool               // readings of a run before were found in memory
+	Shared     bool               // other instances of gauger watch the same site
 
-	pulses collectors.Pulses
+	pulses  collectors.Pulses
+	settled bool // whether this site ran before on another store
 }
 
 // Run works until ctx ends or the outbox is out of service. A collector that cannot work is an event and a log line,
@@ -221,12 +224,15 @@ func (a *Agent) beginRun() error {
 	if err := errors.Join(a.Ledger.LoadState(runKey, &last), a.resumeClock(), a.Ledger.SetBoot(a.Boot)); err != nil {
 		return err
 	}
-	if last.Began.IsZero() {
+	if a.Inherited = a.Inherited && last.Began.IsZero(); last.Began.IsZero() { // else they are this store's own
 		if err := a.unlessFull(a.Ledger.BeginStore(time.Now())); err != nil {
 			return err
 		}
 		if hint := a.Ledger.NewStoreHint(time.Now()); hint != "" {
 			a.Log.Warn().Msg(hint)
+		}
+		if _, err := a.tellEmptied(context.Background(), false); err != nil {
+			return err
 		}
 	}
 	if err := a.tellCopiedStore(); err != nil {

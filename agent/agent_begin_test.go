@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gauger/agent/cloud/cloudtest"
 	"gauger/agent/control"
 	"gauger/agent/ledger"
 	"gauger/agent/ledger/ledgertest"
@@ -81,4 +82,47 @@ func TestANewStoreSaysThatItIsOne(t *testing.T) {
 			t.Errorf("with a record: %q", hint)
 		}
 	})
+}
+
+// A store that is new on a site that ran before is a problem of the status and an event, once: the service has gauger's events from before
+// it began, or the box has readings of a killed run. A site that is really new, with others' events or none, has neither.
+func TestAnEmptiedStoreIsNoNewSite(t *testing.T) {
+	for name, c := range map[string]struct {
+		rule      string
+		inherited bool
+		shared    bool
+		ran       bool // on this store before
+		tells     bool
+	}{
+		"really new": {}, "another program's events": {rule: "leak"}, "shards": {rule: "gap", shared: true},
+		"events of before": {rule: "gap", tells: true}, "readings of before": {inherited: true, tells: true}, "its own readings": {inherited: true, ran: true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := ledgertest.New(t, nil)
+			b.Clock.Confirm()
+			service := &cloudtest.Service{PrimaryKey: "primary-key-value"}
+			if c.rule != "" {
+				at := time.Now().Add(-48 * time.Hour)
+				service.AddEvents(cloudtest.Event{Type: "Diagnostic", RuleName: c.rule, Start: at, End: at, ObjectID: b.Site.Object, ObjectType: b.Site.ObjectType})
+			}
+			if c.ran {
+				b.Must((&Agent{Site: b.Site, Ledger: b.Ledger, Box: b.Box, Clock: b.Clock, Log: zerolog.Nop()}).beginRun())
+			}
+			a := &Agent{Site: b.Site, Ledger: b.Ledger, Box: b.Box, Clock: b.Clock, Log: zerolog.Nop(), Inherited: c.inherited, Shared: c.shared}
+			b.Must(a.beginRun())
+			for range 2 {
+				stop := askingAs(b, a, service)
+				ledgertest.Pass(time.Hour)
+				stop()
+			}
+			_, problems := hints(b)
+			told := strings.Join(problems, "\n")
+			if strings.Contains(told, "the store was EMPTIED") != c.tells || strings.Contains(strings.Join(b.Notes("outbox-salvaged"), "\n"), "EMPTIED") != c.tells {
+				t.Errorf("%s: %s", name, told)
+			}
+			if text, _ := b.NewStoreEvent(time.Now()); (text == "") != c.tells {
+				t.Errorf("%s: the office is told besides %q", name, text)
+			}
+		})
+	}
 }

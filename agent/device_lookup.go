@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,7 +78,8 @@ func (a *Agent) lookUpUnknown(ctx context.Context) (again time.Duration, err err
 			again = lookAgain
 		}
 	}
-	return again, nil
+	sooner, err := a.tellEmptied(ctx, true)
+	return cmp.Or(sooner, again), err
 }
 
 const (

@@ -32,6 +32,11 @@ func lookupOf(b *ledgertest.Bench, id string) ledger.DeviceLookup {
 
 // asking runs an agent's look-ups on a bench until stop is called.
 func asking(b *ledgertest.Bench, service http.RoundTripper) (stop func()) {
+	return askingAs(b, &Agent{Site: b.Site, Ledger: b.Ledger, Box: b.Box, Log: zerolog.Nop()}, service)
+}
+
+// askingAs does so with an agent that has begun.
+func askingAs(b *ledgertest.Bench, a *Agent, service http.RoundTripper) (stop func()) {
 	b.T.Helper()
 	keys, err := keys.Open("", keys.Seeds{Primary: "primary-key-value"})
 	if err != nil {
@@ -41,7 +46,7 @@ func asking(b *ledgertest.Bench, service http.RoundTripper) (stop func()) {
 	if err != nil {
 		b.T.Fatal(err)
 	}
-	a := &Agent{Site: b.Site, Ledger: b.Ledger, Box: b.Box, Client: client, Log: zerolog.Nop()}
+	a.Client = client
 	ctx, cancel := context.WithCancel(b.T.Context())
 	done := make(chan error, 1)
 	go func() { done <- a.lookUpIDs(ctx) }()

@@ -1,16 +1,21 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"gauger/agent/clock"
+	"gauger/agent/cloud"
+	"gauger/agent/eventrules"
 	"gauger/outbox"
 )
 
@@ -75,4 +80,56 @@ func (a *Agent) tellCopiedStore() error {
 	n := outbox.Note{Kind: outbox.NoteSalvaged, At: time.Now(), Message: text}
 	a.Ledger.NoteLoss(n)
 	return a.unlessFull(a.queueNoteEvent(n))
+}
+
+// earlierBack is how far back the service is asked for events of a site whose store is new.
+const earlierBack = 30 * 24 * time.Hour
+
+// tellEmptied tells of a store that is new on a site that is not, once it can be seen: a box that was killed still has its last readings in
+// memory, and the service, which is asked where ask is, has gauger's events of this site from before the store began. again: ask then; zero: it is settled for this run.
+func (a *Agent) tellEmptied(ctx context.Context, ask bool) (again time.Duration, err error) {
+	now := time.Now()
+	began, told := a.Ledger.UntoldStore(now)
+	seen := "this box still has readings of a run before"
+	switch {
+	case told || !a.Inherited && (a.settled || a.Shared || a.Site.Object == "" || !ask):
+		return 0, nil
+	case !a.Inherited && a.Clock.Grade(now) < clock.Assumed:
+		return firstLook, nil
+	case !a.Inherited:
+		newest, err := a.newestEvent(ctx, began)
+		if a.settled = err == nil; newest.IsZero() {
+			return 0, err
+		}
+		seen = "the service has gauger's events of this site from before, as of " + newest.In(a.Site.Zone).Format("2006-01-02 15:04")
+	}
+	a.Ledger.ToldStore()
+	n := outbox.Note{Kind: outbox.NoteSalvaged, At: now, Message: fmt.Sprintf("the store was EMPTIED, or its disk is missing, or this box took another's place: it began %s, and %s. The tickets, levels and records "+
+		"of before are not here, and a load that was under way has no ticket or too short a one: mount the disk with gauger stopped, or write what is missing with `gauger tickets add`", began.In(a.Site.Zone).Format("2006-01-02 15:04"), seen)}
+	a.Log.Warn().Msg(n.Message)
+	a.Ledger.NoteLoss(n)
+	return 0, a.unlessFull(a.queueNoteEvent(n))
+}
+
+// newestEvent is the start of the newest event of gauger's own that the first page of the service's answer has of this site from before a
+// time; zero: it has none, or its answer cannot be read.
+func (a *Agent) newestEvent(ctx context.Context, end time.Time) (newest time.Time, err error) {
+	q := cloud.EventQuery{Type: "Diagnostic", Start: end.Add(-earlierBack), End: end}
+	if kind := a.Site.ObjectType; kind == "Device" || kind == "Well" {
+		q.ObjectID, q.ObjectType = a.Site.Object, kind
+	}
+	err = a.Client.AllEvents(ctx, q, func(p cloud.Page[cloud.Event]) error {
+		for _, e := range p.Items {
+			at, ok := a.Site.Wire.ReadTime(e.Start)
+			own := slices.ContainsFunc(eventrules.List, func(r eventrules.Rule) bool { return r.Name == e.Rule })
+			if ok && own && strings.EqualFold(e.ObjectID, a.Site.Object) && at.Before(end.Add(-clock.Tolerance)) && at.After(newest) {
+				newest = at
+			}
+		}
+		return errEnough
+	})
+	if answered, ok := errors.AsType[*cloud.Error](err); errors.Is(err, errEnough) || errors.Is(err, cloud.ErrShape) || ok && answered.Class == cloud.Poison && !answered.Foreign {
+		err = nil
+	}
+	return newest, err
 }

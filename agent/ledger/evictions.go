@@ -88,25 +88,39 @@ func (e *evictions) NewStoreHint(now time.Time) string {
 		"stop gauger and mount it (`findmnt -T %[1]s`). Told for a day", folder, e.site.minute(now.Add(-age)))
 }
 
-// tellNewStoreAfter lets a site that is being set up begin anew; what is mounted late, or emptied, stays so.
-const tellNewStoreAfter = 10 * time.Minute
+// tellNewStoreAfter lets a site that is being set up begin anew; what is mounted late, or emptied, stays so. By then a
+// steady clock is believed, so that the service could be asked for events of before.
+const tellNewStoreAfter = clock.SteadyAfter + 5*time.Minute
 
 // NewStoreEvent is what the office has to be told, once, of a store that is new, and since when it is: a site whose disk is missing looks
 // well everywhere else. Empty: it is not due, or was told.
 func (e *evictions) NewStoreEvent(now time.Time) (text string, since time.Time) {
 	hint := e.NewStoreHint(now)
-	e.lock.Lock()
-	age := now.Sub(e.began)
-	due := hint != "" && !e.told && age >= tellNewStoreAfter
-	e.told = e.told || due
-	e.lock.Unlock()
-	if due {
-		text, _, _ = strings.Cut(hint, ". Told for a day")
-		if err := e.state.SaveState(toldKey, true); err != nil {
-			e.state.log.Warn().Err(err).Msg("that a new store was told of could not be stored; it is told again at the next start")
-		}
+	since, told := e.UntoldStore(now)
+	if hint == "" || told || now.Sub(since) < tellNewStoreAfter {
+		return "", since
 	}
-	return text, now.Add(-age).Round(0)
+	e.ToldStore()
+	text, _, _ = strings.Cut(hint, ". Told for a day")
+	return text, since
+}
+
+// UntoldStore is when a store that is new began, by the clock as it is set now; told: an event has said so, or it is no new one.
+func (e *evictions) UntoldStore(now time.Time) (began time.Time, told bool) {
+	told = e.NewStoreHint(now) == ""
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	return now.Add(-now.Sub(e.began)).Round(0), told || e.told
+}
+
+// ToldStore keeps that an event has told of a new store.
+func (e *evictions) ToldStore() {
+	e.lock.Lock()
+	e.told = true
+	e.lock.Unlock()
+	if err := e.state.SaveState(toldKey, true); err != nil {
+		e.state.log.Warn().Err(err).Msg("that a new store was told of could not be stored; it is told again at the next start")
+	}
 }
 
 // NoteLoss counts what gave way and keeps what was mended, for status.

@@ -48,7 +48,7 @@ func TestANewStoreIsToldOnce(t *testing.T) {
 			if (text != "") != (n == 2) || text != "" && (!strings.Contains(text, "with no ticket and no level of before") || !since.Equal(began.Round(0))) {
 				t.Errorf("after %s it says %q, since %s", time.Since(began), text, since)
 			}
-			pass(6 * time.Minute)
+			pass(12 * time.Minute)
 			b.again()
 		}
 	})

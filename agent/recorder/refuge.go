@@ -112,6 +112,13 @@ func (r *Ring) inherit() error {
 	return nil
 }
 
+// Inherited says that a killed run has left readings that are not in the ring.
+func (r *Ring) Inherited() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.left != nil
+}
+
 // writeInherited writes an inherited block into the ring, before the new one takes its refuge.
 func (r *Ring) writeInherited(now time.Time) error {
 	left := r.left

@@ -100,7 +100,7 @@ func (o *lasting) assemble(cfg *config.Config, how outboxOpening) (*daemon, erro
 	d.agent = &agent.Agent{
 		Site: site, Ledger: siteLedger, Box: box, Client: client, Clock: o.clock, Crew: o.crew, Again: o.again, Systemd: agent.NewSystemd(),
 		Log: log, Notes: o.notes, Replay: len(optionsOf[sim.Device](cfg.Devices)) > 0,
-		Boot: clock.ThisBoot(),
+		Boot: clock.ThisBoot(), Inherited: d.ring != nil && d.ring.Inherited(), Shared: cfg.Shard.String() != "",
 	}
 	d.server.Hung = d.agent.Hung
 	offerModbus(d.server, o.lines)
