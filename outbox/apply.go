@@ -283,9 +283,8 @@ func (d *drain) noteNotTaken(batch []Record, seqs []uint64, maybeStored bool, an
 
 // bisect looks by halves for the record without an address because of which its batch is not taken, an event of an unknown
 // object. Where nothing is taken in between it may be all of them: then one record goes by itself.
-// That no key is accepted is nobody's fault here.
 func (d *drain) bisect(batch []Record, seqs []uint64, maybeStored bool, answer Answer) bool {
-	if answer.laterForAll() || answer.Class == Key && answer.Status != forbidden || maybeStored || len(seqs) < 2 || len(seqs) < len(batch) || batch[0].Address != "" {
+	if answer.laterForAll() || maybeStored || len(seqs) < 2 || len(seqs) < len(batch) || batch[0].Address != "" {
 		return false
 	}
 	if d.bisections >= maxBisections {

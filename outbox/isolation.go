@@ -26,8 +26,11 @@ const (
 	stumbled = 500
 )
 
-// laterForAll says that an answer asks to come again later, whatever was sent. Over one record a service stumbles with a 500.
-func (r Answer) laterForAll() bool { return r.Class == Wait && r.Status != stumbled }
+// laterForAll says that an answer asks to come again later, whatever was sent. Over one record a service stumbles with a 500, and a key that
+// is known may be forbidden one well; that no key is accepted is no record's fault.
+func (r Answer) laterForAll() bool {
+	return r.Class == Wait && r.Status != stumbled || r.Class == Key && r.Status != forbidden
+}
 
 // destination may be to blame when a request is not taken: the address of its records, or a record without one.
 type destination struct {

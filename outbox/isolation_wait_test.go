@@ -29,6 +29,8 @@ func TestWhatIsNewEndsAWait(t *testing.T) {
 		"a forbidden well":      {answer(outbox.Key, 403), 1, true},
 		"nine unknown wells":    {answer(outbox.Path, 404), 9, true},
 		"ten unknown wells":     {answer(outbox.Path, 404), 10, false},
+		"no key is accepted":    {answer(outbox.Key, 401), 1, false},
+		"no key for a record":   {answer(outbox.Key, 401), 0, false},
 		"a service in trouble":  {answer(outbox.Wait, 503), 1, false},
 		"a service with a wish": {slow, 1, false},
 		"two without address":   {answer(outbox.Path, 404), 0, true}, // which were tried apart

@@ -233,7 +233,7 @@ func (d *drain) collectFrom(p *selection, a *failingDestination, now time.Time) 
 // once.
 func (d *drain) newcomerMayPass() bool {
 	last := d.lastAnswer
-	if last.Class != Key && last.Class != Path || last.RetryAfter > 0 || d.breaker.open || d.unfinished() {
+	if last.Class != Key && last.Class != Path || last.laterForAll() || last.RetryAfter > 0 || d.breaker.open || d.unfinished() {
 		return false
 	}
 	d.b.mu.Lock()
