@@ -202,6 +202,9 @@ func runKeysShow(ctx context.Context, c *call, _ []string) error {
 	t.printf("\n")
 	t.printf("KEY\tFINGERPRINT\tSTATE\tENDS\tLAST RENEWAL\tNEXT RENEWAL\tCAME FROM\n")
 	for _, k := range all {
+		if k.State == "refused" {
+			k.Expires = time.Time{} // what was said of it does not hold
+		}
 		t.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.Slot, k.Fingerprint, keyStateText(k, at), keyEndText(k.Expires, k.Assumed, at),
 			keyRenewalText(k, at), keyNextText(k, at, !usable(all)), k.Source)
 	}

@@ -2,6 +2,7 @@ package keys
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"gauger/agent/eventrules"
@@ -19,13 +20,29 @@ func (r *Ring) planned(slot Slot) time.Duration {
 	return every + min(renewalSlack, every/2)
 }
 
-// end of a key that was never renewed is assumed, since the service has not said it: it has half a year from
-// the day on which it was given here, or less.
+// end is that of the value of a slot that works, or else of its oldest. Of one that was never renewed it is assumed, since the service has
+// not said it: it has half a year from the day on which it was given here, or less.
 func (s *slotState) end() Expiry {
-	if !s.Expires.At.IsZero() || len(s.Entries) == 0 {
+	if len(s.Entries) == 0 {
 		return s.Expires
 	}
-	return assumedEnd("", s.Entries[len(s.Entries)-1].Since)
+	i := slices.IndexFunc(s.Entries, func(e entry) bool { return e.State == proven })
+	if i < 0 {
+		i = len(s.Entries) - 1
+	}
+	e := &s.Entries[i]
+	if end := s.endOf(e); !end.At.IsZero() {
+		return end
+	}
+	return assumedEnd("", e.Since)
+}
+
+// endOf is what the service has said of the end of one of a slot's values: nothing of one that a person gave after it.
+func (s *slotState) endOf(e *entry) Expiry {
+	if !e.fromService() && e.Since.After(s.Renewed) && !s.Renewed.IsZero() {
+		return Expiry{}
+	}
+	return s.Expires
 }
 
 // warningStep gives the step at which the slot's end is to be told: 7, 14 or 30 days; 0: it is far, over, or renewed as planned. The

@@ -189,3 +189,24 @@ func TestAnEndIsToldAnewAfterARenewal(t *testing.T) {
 		}
 	}
 }
+
+// A key that a person gives has not the end of the one before it, of which the service has said it; until it works the slot's end is the
+// old one's.
+func TestAGivenKeyHasNotTheEndOfTheOneBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &cloudtest.Service{PrimaryKey: testKey, SecondaryKey: otherKey, KeyLife: 182 * day}
+		_, ring := warned(t, newDisk(), s, 10, 10, yes)
+		was := ring.Status()[0].Expires
+		if err := ring.Set(Primary, "given-by-hand-1234"); err != nil {
+			t.Fatal(err)
+		}
+		all := ring.Status()
+		if !all[0].Expires.IsZero() || all[0].State != "untried" || was.IsZero() || !all[1].Expires.Equal(was) || !ring.state.Slots[Primary].end().At.Equal(was) {
+			t.Errorf("given beside one that ends %s: %+v", was, all)
+		}
+		ring.Accepted(Key{Primary, "given-by-hand-1234"}, true)
+		if end := ring.state.Slots[Primary].end(); !end.Assumed || !end.At.Equal(time.Now().UTC().AddDate(0, 6, -1)) {
+			t.Errorf("once it works the end is %+v", end)
+		}
+	})
+}

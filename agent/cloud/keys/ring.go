@@ -349,7 +349,7 @@ type Status struct {
 	Accepted    time.Time `json:"accepted,omitzero"` // when the service last accepted it, as far as this process or the file knows
 	Refused     time.Time `json:"refused,omitzero"`  // since when, or when it was last
 	Renewed     time.Time `json:"renewed,omitzero"`  // the slot's last renewal that was answered
-	Expires     time.Time `json:"expires,omitzero"`  // the slot's; no key is given up by it
+	Expires     time.Time `json:"expires,omitzero"`  // no key is given up by it; zero: the service has not said it of this value
 	Assumed     bool      `json:"assumed,omitempty"` // expires is a guess: the service's text could not be read
 	Warning     string    `json:"warning,omitempty"` // what is wrong when the slot ends soon and is not renewed
 	Doubt       time.Time `json:"doubt,omitzero"`    // a renewal was sent then and its answer is not known
@@ -370,12 +370,13 @@ func (r *Ring) Status() []Status {
 			next = now.Add(max(0, in))
 		}
 		warning := r.endAdvice(slot, now, trusted)
-		for _, e := range s.Entries {
+		for i, e := range s.Entries {
+			end := s.endOf(&s.Entries[i])
 			list = append(list, Status{
 				Slot: slot.String(), Fingerprint: Secret(e.Value).Fingerprint(),
 				State: [...]string{"untried", "proven", "refused"}[min(e.State, refused)], Source: e.Source,
 				Since: e.Since, Accepted: e.OK, Refused: e.Refused, Renewed: s.Renewed,
-				Expires: s.Expires.At, Assumed: s.Expires.Assumed, Doubt: s.Doubt,
+				Expires: end.At, Assumed: end.Assumed, Doubt: s.Doubt,
 				Next: next, Warning: warning,
 			})
 		}
