@@ -76,8 +76,11 @@ func (b *Box) Close() error {
 	if b.dead.Load() == nil {
 		b.commitMu.Lock()
 		b.catchUpHighWater()
+		if !b.opt.LookOnly {
+			err = b.highWater.markClosed()
+		}
 		b.dbMu.Lock()
-		err = catchFaults("close the outbox", b.db.Close)
+		err = errors.Join(err, catchFaults("close the outbox", b.db.Close))
 		b.db = nil
 		b.dbMu.Unlock()
 		b.commitMu.Unlock()

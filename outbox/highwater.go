@@ -50,6 +50,7 @@ type highWater struct {
 type highMarks struct {
 	Generation uint64
 	Streams    map[string]highMark
+	Closed     bool `json:",omitempty"` // the box was closed with them: they know every record
 }
 
 // highMark is one stream's.
@@ -143,6 +144,7 @@ func (b *Box) catchUpHighWater() {
 	if h == nil || h.behind == 0 {
 		return
 	}
+	h.Closed = false
 	err := b.view("read how far the streams are", func(tx *bbolt.Tx) error {
 		h.Generation, _ = generationOf(tx)
 		for name, s := range b.streams {
@@ -163,6 +165,15 @@ func (b *Box) catchUpHighWater() {
 		b.note(Note{Kind: NoteTrouble, Message: fmt.Sprintf(
 			"the high-water marks cannot be kept until the next start, records are stored all the same: %v", errors.Join(err, h.close()))})
 	}
+}
+
+// markClosed says in the marks that they know every record. Without it they may not.
+func (h *highWater) markClosed() error {
+	if h == nil || h.Closed {
+		return nil
+	}
+	h.Closed = true
+	return h.writeSlot()
 }
 
 func (h *highWater) writeSlot() error {

@@ -16,7 +16,7 @@ func (v *salvager) noteMended(besides uint64, told string) {
 	}
 	v.b.note(Note{Kind: NoteSalvaged, Count: v.records, Message: fmt.Sprintf(
 		"the outbox file was damaged and was mended: %s%s%s; %d records, %d dead letters and %d pieces of state were carried over%s; "+
-			"the damaged file is kept as %s; what was found: %v", lostText(v.lost+besides, v.unknown()), told, v.describeStateLoss(),
+			"the damaged file is kept as %s; what was found: %v", lostText(v.lost+besides, v.unknown(), v.vague), told, v.describeStateLoss(),
 		v.records, v.deadLetters, len(v.state), doubt, filepath.Base(v.aside), v.cause)})
 }
 
@@ -34,9 +34,12 @@ func (v *salvager) unknown() (names []string) {
 }
 
 // lostText says how many are lost, as far as that is known.
-func lostText(n uint64, unknown []string) string {
+func lostText(n uint64, unknown, vague []string) string {
 	of := strings.Join(unknown, ", ")
 	switch {
+	case len(unknown) == 0 && len(vague) > 0:
+		slices.Sort(vague)
+		return fmt.Sprintf("at least %d are lost, and of %s perhaps what came in the last seconds before it stopped, which the marks do not count", n, strings.Join(vague, ", "))
 	case len(unknown) == 0:
 		return fmt.Sprintf("%d are lost", n)
 	case n == 0:
@@ -46,10 +49,14 @@ func lostText(n uint64, unknown []string) string {
 }
 
 // lossUncertain reports whether more may be lost of a stream than its counts say: they were not found where both meta pages
-// lead, and the marks beside the file do not know them either.
+// lead, and the marks beside the file do not know them either. Of a stream that gives way they may not
+// know the last ones, where the box was not closed.
 func (v *salvager) lossUncertain(stream string, r *salvagedStream) bool {
 	if r.current || !r.known && v.countsReached && !v.countsDamaged && v.p.Metas == 2 {
 		return false
+	}
+	if s := v.b.streams[stream]; s != nil && s.Keep != Never && v.b.highWater != nil && !v.b.highWater.Closed {
+		v.vague = append(v.vague, stream)
 	}
 	_, _, marked := v.b.highWater.markOf(stream)
 	return !v.b.highWater.covers(v.generation) || !marked && (r.known || r.highest > 0)

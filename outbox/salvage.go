@@ -79,10 +79,11 @@ type salvager struct {
 	stateFound       bool   // the state that the root leads to is what was written
 	current          bool   // what is visited is current
 	generation       uint64
-	walkProblems     int    // problems on the way from the root
-	err              error  // of writing the fresh file
-	cause            error  // why the file is mended
-	aside            string // the damaged file's new name
+	vague            []string // streams of which the marks may not know the last records
+	walkProblems     int      // problems on the way from the root
+	err              error    // of writing the fresh file
+	cause            error    // why the file is mended
+	aside            string   // the damaged file's new name
 
 	countsReached bool // the root leads to the counts,
 	countsDamaged bool // and one of them is damaged

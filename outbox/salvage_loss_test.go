@@ -19,14 +19,20 @@ func TestAnUnknownLossIsToldAsUnknown(t *testing.T) {
 		want    outbox.Counts
 		says    string
 	}{
-		{"marks", []string{".receipts"}, outbox.Counts{Accepted: records, Lost: records}, "1069 are lost (by the marks"},
+		{"marks", []string{".receipts"}, outbox.Counts{Accepted: records, Lost: records}, "mended: 1069 are lost (by the marks"},
+		{"marks of a killed run", []string{".receipts"}, outbox.Counts{Accepted: records, Lost: records},
+			"at least 1069 are lost, and of events, refused, tags perhaps what came in the last seconds before it stopped, which the marks do not count (by the marks"},
 		{"nothing", []string{".receipts", ".high"}, outbox.Counts{LostUnknown: true},
 			"how many of events, refused, tags, tickets are lost is not known"},
 	} {
 		path := boxPath(t)
 		b := open(t, path, outbox.Options{})
 		put(t, b, "tickets", repeat("a ticket", records)...)
+		marks := read(t, path+".high")
 		shut(t, b)
+		if strings.HasSuffix(tt.name, "killed run") {
+			write(t, path+".high", marks)
+		}
 		file := read(t, path)
 		random := rand.New(rand.NewPCG(1, 2))
 		for i := range file {
