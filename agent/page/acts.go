@@ -102,7 +102,7 @@ func aboutHeld(s *site, on string) (says []string, back string, err error) {
 		return nil, "", fmt.Errorf("ticket %s is not held any more, it is %s: nothing of it can be changed here", row.Name(), row.State)
 	}
 	w := words{time.Now(), s.server.Site.Zone}
-	says = []string{fmt.Sprintf("Ticket %s: %s, %s bbl, %s to %s", row.Name(), row.Tank, figure(row.Barrels(), 1), w.clock(row.Start), w.clock(row.End))}
+	says = []string{fmt.Sprintf("Ticket %s: %s, %s bbl, %s to %s", row.Name(), row.Tank, figure(row.Barrels(), 2), w.clock(row.Start), w.clock(row.End))}
 	if l := row.Load; l != nil {
 		says = append(says, fmt.Sprintf("Gauges: %s (%.2f in) to %s (%.2f in)", tank.Length(l.Open).Gauge(), l.Open, tank.Length(l.Close).Gauge(), l.Close))
 	}

@@ -50,7 +50,7 @@ func (s *site) ticket(w http.ResponseWriter, r *http.Request) {
 	}
 	at := words{time.Now(), s.server.Site.Zone}
 	p := ticketPage{
-		Title: row.Name(), Site: s.server.Site.Name, Name: row.Name(), Tank: row.Tank, Barrels: figure(row.Barrels(), 1), State: row.State,
+		Title: row.Name(), Site: s.server.Site.Name, Name: row.Name(), Tank: row.Tank, Barrels: figure(row.Barrels(), 2), State: row.State,
 		Sent: row.SentBody(), Mood: control.Unknown, Picture: row.Load != nil && row.Load.Trend != nil,
 		Held: row.State == "held", visitor: s.visitor(r),
 	}
@@ -172,7 +172,7 @@ func (s *site) picture(w http.ResponseWriter, r *http.Request) {
 	var b bytes.Buffer
 	title, wide := s.server.Site.Name+" · "+row.Name(), 0.0
 	if r.URL.Query().Has("phone") { // on which the page says the rest
-		title, wide = row.Tank+", "+figure(row.Barrels(), 1)+" bbl", phoneWide
+		title, wide = row.Tank+", "+figure(row.Barrels(), 2)+" bbl", phoneWide
 	}
 	_, err := plot.Picture{Title: title, Wide: wide, Zone: s.server.Site.Zone, ProductionDay: s.server.Site.ProductionDay,
 		Panels: []plot.Panel{{Name: row.Tank, Table: s.server.Site.Tanks[i].Table, Level: level, Loads: []plot.Load{{

@@ -158,7 +158,7 @@ func (w words) tank(f ledger.TankFace) tankView {
 	}
 	if l := f.Last; l != nil {
 		row := control.TicketRow{TicketRecord: *l}
-		t.LastName, t.LastText = row.Name(), fmt.Sprintf("%s bbl, %s", figure(row.Barrels(), 1), w.clock(l.Start))
+		t.LastName, t.LastText = row.Name(), fmt.Sprintf("%s bbl, %s", figure(row.Barrels(), 2), w.clock(l.Start))
 	}
 	return t
 }
@@ -221,7 +221,7 @@ func (v *view) tickets(o control.Overview, w words) {
 	v.Paper = o.Paper.String()
 	for i := range o.Recent {
 		r := &o.Recent[i]
-		t := ticketView{Name: r.Name(), Tank: r.Tank, When: w.clock(r.Start) + " to " + r.End.In(w.in()).Format("15:04"), Barrels: figure(r.Barrels(), 1),
+		t := ticketView{Name: r.Name(), Tank: r.Tank, When: w.clock(r.Start) + " to " + r.End.In(w.in()).Format("15:04"), Barrels: figure(r.Barrels(), 2),
 			State: r.State, Text: strings.TrimPrefix(strings.TrimPrefix(r.StateText(o.Review, w.clock), r.State), ", "), Mood: control.Unknown}
 		switch {
 		case r.State == "waiting" && r.Waits == "":
@@ -264,9 +264,9 @@ func (v *view) tickets(o control.Overview, w words) {
 	}
 	for i := range v.Days {
 		d := &v.Days[i]
-		d.Total = fmt.Sprintf("%.1f bbl, %s", totals[d.Day], ledger.Plural(counts[d.Day], "load"))
+		d.Total = fmt.Sprintf("%.2f bbl, %s", totals[d.Day], ledger.Plural(counts[d.Day], "load"))
 		if held[d.Day] > 0 {
-			d.Total += fmt.Sprintf(", of it held %.1f bbl", held[d.Day])
+			d.Total += fmt.Sprintf(", of it held %.2f bbl", held[d.Day])
 		}
 	}
 }

@@ -307,7 +307,7 @@ func (p *statusPage) paper() {
 func (p *statusPage) loadText(r *control.TicketRow) string {
 	text := r.Tank + ", "
 	if bbl := r.Barrels(); bbl != nil {
-		text = fmt.Sprintf("%.1f bbl from %s, ", *bbl, r.Tank)
+		text = fmt.Sprintf("%.2f bbl from %s, ", *bbl, r.Tank)
 	}
 	return text + timeText(r.Start, p.zone) + " to " + r.End.In(p.zone).Format("15:04")
 }
