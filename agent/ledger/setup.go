@@ -185,6 +185,7 @@ type discrepancy struct {
 	Note        string    // for a ticket
 	Consequence string    `json:"Then,omitempty"` // and what else an event says
 	Unexplained bool      `json:"Rose,omitempty"` // what nobody can explain may have come from another tank
+	Bbl         float64   `json:",omitempty"`     // and is so much
 }
 
 // pointOrigin is a point with what its value is made of.

@@ -22,7 +22,7 @@ const (
 	changeoverFew   = 3                 // levels that agree
 	changeoverEcho  = 100 * time.Second // site time; a gauge that nobody knows may begin with a false echo
 	discrepancyNear = time.Minute       // site time; a load that begins so soon after it may have begun before
-	drawLean        = 0.3               // share of its fall by which a draw that went on unseen may have been faster or slower
+	drawLean        = 0.3               // share of its fall by which a draw that went on unseen may have been faster
 	discrepancySure = 0.5               // the most that one believes of a load across it
 
 	meanwhile = " changed meanwhile, measured by the old"
@@ -178,8 +178,8 @@ func (s *setups) compareLevels(tanks tank.State, i int, m firstLevels) *changeov
 	if o.At.After(m.at) { // the old gauge is read on
 		o.At = m.at
 	}
-	if went := o.In - o.Next; m.fallsOn(o, s.site.speed()) { // it has not ended meanwhile
-		o.Low, o.High = o.Next-drawLean*went-o.Noise, o.Next+drawLean*went+o.Noise
+	if went := o.In - o.Next; m.fallsOn(o, s.site.speed()) { // it has not ended meanwhile, though the pump may have stood
+		o.Low = o.Next - drawLean*went - o.Noise
 	}
 	made, loading := have.conversionTo(m.to), tanks.Loading(i) && !s.oldGaugeStillRead(i)
 	fits := func(c tank.Conversion) bool { return m.first >= c.Of(o.Low) && m.first <= c.Of(o.High) }
@@ -235,13 +235,13 @@ func (s *setups) discrepancyOf(i int, m firstLevels, o tank.Outlook, by tank.Con
 		return &changeover{To: m.to, Conversion: by, Discrepancy: said}
 	}
 	off := m.first - expected
-	said.Unexplained = off > 0 && by != tank.Unchanged
+	said.Unexplained, said.Bbl = off > 0 && by != tank.Unchanged, math.Abs(off)*o.PerInch
 	more := "less"
 	if off > 0 {
 		more = "more"
 	}
 	said.Note += fmt.Sprintf(": the level is %.2f in where %.2f was expected", m.first, expected)
-	said.Consequence = fmt.Sprintf(", and nobody can explain the %.2f in (%.1f bbl) %s; %s", math.Abs(off), math.Abs(off)*o.PerInch, more, why)
+	said.Consequence = fmt.Sprintf(", and nobody can explain the %.2f in (%.1f bbl) %s; %s", math.Abs(off), said.Bbl, more, why)
 	return &changeover{To: m.to, Conversion: by, Discrepancy: said}
 }
 
@@ -255,7 +255,7 @@ func (s *setups) markDiscrepancies(load *tank.Load) {
 	}
 	defer s.markOutdated(load, i, len(load.Review))
 	for k := range s.inForce {
-		for _, o := range s.inForce[k].discrepancies(s.configured[k].levelSetting()) {
+		for _, o := range s.inForce[k].discrepancies() {
 			during := load.Start.Before(o.To.Add(s.site.scaled(discrepancyNear))) && load.End.After(o.From)
 			if !during && !s.inForce[k].loadEndedBy(o) || k != i && !(during && o.Unexplained) {
 				continue
@@ -266,6 +266,7 @@ func (s *setups) markDiscrepancies(load *tank.Load) {
 			}
 			load.Review = append(slices.Clone(load.Review), note)
 			load.Confidence = min(load.Confidence, discrepancySure)
+			load.ErrorBbl = math.Hypot(load.ErrorBbl, o.Bbl)
 		}
 	}
 }
@@ -285,14 +286,14 @@ func (g *setup) loadEndedBy(o *discrepancy) bool {
 	return g.Changeover != nil && g.Changeover.LoadEnds && g.Changeover.Discrepancy == o
 }
 
-// discrepancies are those of the changes that were, and of the one that waits.
-func (g *setup) discrepancies(want levelSetting) (all []*discrepancy) {
+// discrepancies are those of the changes that were, and of the one that waits, or was taken back when a load had been measured by it.
+func (g *setup) discrepancies() (all []*discrepancy) {
 	for _, p := range g.History {
 		if p.Discrepancy != nil {
 			all = append(all, p.Discrepancy)
 		}
 	}
-	if g.Changeover != nil && g.Changeover.To == want && g.Changeover.Discrepancy != nil {
+	if g.Changeover != nil && g.Changeover.Discrepancy != nil {
 		all = append(all, g.Changeover.Discrepancy)
 	}
 	return all

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -185,4 +186,39 @@ func TestAStartNamesWhatItFindsChanged(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The register dies while a truck loads, and a level is read from another some minutes later: where the pump stood meanwhile the level is as it
+// is read. What no pump explains makes the load ask, also where the configuration has gone back since, and is within its error.
+func TestALoadAcrossAnotherSourceAsksAlsoWhenItWentBack(t *testing.T) {
+	for _, off := range []float64{0, 13, 40} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newWired(t, inches, nil)
+			begin := time.Now()
+			part := falling(60, begin.Add(time.Hour), begin.Add(72*time.Minute))
+			rest := falling(100, begin.Add(77*time.Minute), begin.Add(91*time.Minute))
+			f := field{"A": func(e time.Duration) float64 {
+				switch since := time.Since(begin); {
+				case since < 72*time.Minute:
+					return 110 + part(e)
+				case since < 2*time.Hour:
+					return 0
+				}
+				return -100
+			}, "B": func(e time.Duration) float64 { return part(e) + rest(e) + 10 + off }}
+			b.field(77*time.Minute, inches, f)
+			b.wired(otherSource, nil)
+			b.field(50*time.Minute, otherSource, f)
+			b.wired(inches, nil)
+			b.field(6*time.Hour, inches, f)
+			l := b.loads()
+			if len(l) != 1 {
+				t.Fatalf("%g in off: loads %+v; %v", off, l, b.rules())
+			}
+			marked(t, l[0], "level source changed")
+			if truth := 104 * l[0].GaugeBbl / (l[0].Open - l[0].Close); math.Abs(l[0].GaugeBbl-truth) > max(1, l[0].ErrorBbl) || off < 1 && l[0].ErrorBbl > 2 {
+				t.Errorf("%g in off: %.1f bbl give or take %.1f, want %.1f", off, l[0].GaugeBbl, l[0].ErrorBbl, truth)
+			}
+		})
+	}
 }
