@@ -264,8 +264,11 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 		u.watch(i, ts, ts.levels.recent[len(ts.levels.recent)-1])
 		return
 	}
-	unseen := ""
-	if t := &u.site.tanks[i]; p.first.v < ts.last.v {
+	polls, unseen := math.Max(singleReading, 2*ts.interval.fresh()), ""
+	mixed := u.jumpedTo(i, ts.last.v, p.first.t-polls, p.first.t+polls)
+	if t := &u.site.tanks[i]; mixed != "" {
+		unseen = fmt.Sprintf(": tank %s jumped to where it had been. A gateway or a line that mixes up their answers shows that", mixed)
+	} else if p.first.v < ts.last.v {
 		less := t.barrels(ts.last.v, p.first.v)
 		if less >= t.Loads.MinLoad && less <= t.Loads.TruckMax {
 			unseen = fmt.Sprintf("; if a truck came while the sensor hung, it took some %.0f bbl: `gauger tickets add`", less)
@@ -273,7 +276,7 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 	}
 	u.addEvent(ts, i, eventrules.Step, p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once and stayed: re-span or false echo, no ticket across it%s", ts.last.v, p.first.v, unseen))
 	u.correctStepped(i, ts, ts.last.v, p.first)
-	if p.first.v > ts.last.v {
+	if p.first.v > ts.last.v && mixed == "" { // else nothing was there before
 		ts.faults.jumpedUpAt = p.first.t
 	}
 	if !ts.drawing {
@@ -290,6 +293,22 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 	if p.distinct == 1 {
 		ts.heldSince = p.first.t
 	}
+}
+
+// jumpedTo is another tank that jumped to a level between two times: a gateway gave this one's answers for its, or one answer for both.
+func (s siteTanks) jumpedTo(i int, level, from, to float64) (name string) {
+	for j, other := range s.st.tanks {
+		at := other.faults.jumpedAt
+		v, ok := other.levels.about(math.Max(at, to))
+		if p := other.pending; p.count > 0 && p.first.t >= from {
+			at, v, ok = p.first.t, p.first.v, true
+		}
+		near := backExact + backNoise*math.Max(s.st.tanks[i].noise.perSample(), other.noise.perSample())
+		if ok && j != i && at > 0 && at >= from && at <= to && math.Abs(v-level) <= near {
+			name = s.site.tanks[j].ID
+		}
+	}
+	return name
 }
 
 // fellBehindJunk says that a level fell as under a pump until its sensor showed something else, as while somebody tests the loop, and

@@ -358,3 +358,35 @@ func TestALoadThatBeginsBeforeATransferIntoItEnds(t *testing.T) {
 		t.Errorf("opening %.2f in, %.1f bbl removed, want %.2f and %.1f: %+v", l.Open, l.RemovedBbl, w.Level(load.From), load.Bbl, l)
 	}
 }
+
+// A gateway gives the answers of two tanks for each other's for a while, then of a third unit for both, of which one was not read for half an
+// hour before: no truck moves a level at once to where another tank's was, and nothing was hauled.
+func TestAGatewayMixesUpTwoTanks(t *testing.T) {
+	for _, unread := range []bool{false, true} {
+		r := newRig(t, tanktest.Well{Level0: 170}, tanktest.Well{Level0: 90})
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			switch at := s - 4*tanktest.Hour; {
+			case at >= 0 && at < 3000: // as they come, the one before the other
+				return tanktest.Radar(1-i, s, r.wells[1-i].Level(s)), true
+			case unread && i == 1 && at >= 7200 && at < 9300:
+				return 0, false
+			case at >= 9000 && at < 13200:
+				return tanktest.Radar(i, s, 60), true
+			}
+			return v, true
+		}
+		r.run(0, 9*tanktest.Hour)
+		if len(r.loads) > 0 || len(r.verdicts) > 1 {
+			t.Errorf("unread %t: %+v %+v", unread, r.loads, r.verdicts)
+		}
+		said := 0
+		for _, e := range r.events {
+			if strings.Contains(e.Note, "gateway") {
+				said++
+			}
+		}
+		if want := map[bool]int{false: 4, true: 5}[unread]; said != want {
+			t.Errorf("unread %t: a gateway was said %d times, want %d: %+v", unread, said, want, r.events)
+		}
+	}
+}

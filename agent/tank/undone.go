@@ -31,6 +31,11 @@ const (
 func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	t := &u.site.tanks[i]
 	fall, per := d.opening.level-d.closing.level, t.Table.PerInch(d.closing.level)
+	if from, to := ts.hiddenFall(*d); d.samples == 0 && t.Group == "" {
+		if name := u.jumpedTo(i, float64(to.v), from.t, to.t+singleReading); name != "" {
+			return fmt.Sprintf("tank %s jumped to the same level meanwhile, as where a gateway gives one answer for both", name)
+		}
+	}
 	if n, stepped, told := staircase(ts, *d, piecePrice); told && n >= stairFew && stepped >= leapMost*fall {
 		return fmt.Sprintf("it fell in %d steps, with rest between them, as no pump draws", n)
 	}
