@@ -113,7 +113,12 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, and more than one tank fell", name, rose))
 		rose = 0
 	}
-	if rose >= explainedShare*removed && rose < arrivesShare*u.site.tanks[i].volume(d) && u.nothingElse(i, d) {
+	fell := u.site.tanks[i].volume(d)
+	from, to := d.shows()
+	if gained, ok := ts.riseKnown(&u.site.tanks[i], from, to, ts.readFar()); ok { // a transfer that fades has no end to carry its gauge to
+		fell = math.Min(fell, -gained)
+	}
+	if rose >= explainedShare*removed && rose < arrivesShare*fell && u.nothingElse(i, d) {
 		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose by %.1f of these %.1f bbl meanwhile: a transfer, unless a truck unloaded there", name, rose, removed))
 		rose = 0
 	}

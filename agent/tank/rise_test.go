@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"gauger/agent/tank/stats"
 	"gauger/agent/tank/tanktest"
 )
 
@@ -301,5 +302,26 @@ func TestMoreThanItTookComesBack(t *testing.T) {
 	r.run(0, 9*tanktest.Hour)
 	if len(r.loads) == 0 || math.Abs(r.loads[0].RemovedBbl-aLoad.Bbl) > 2 {
 		t.Errorf("%+v %+v", r.loads, r.verdicts)
+	}
+}
+
+// Oil runs by gravity from one tank into another, ever slower, to below what a load draws: where its fall seems to end is no end, and what the one
+// lost until then the other has. What a truck draws as it fades, while the other takes in a part, asks.
+func TestATransferThatFadesIsNoLoad(t *testing.T) {
+	for _, c := range []struct {
+		every, part float64
+		loads       int
+	}{{90, 1, 0}, {180, 1, 0}, {90, 0.7, 1}} {
+		out := func(s float64) float64 {
+			return 65 * (1 - math.Exp(-stats.Clamp(s-6*tanktest.Hour, 0, 6900)/3900)) / tanktest.PerInch
+		}
+		r := newRig(t, tanktest.Well{Level0: 80}, tanktest.Well{Level0: 25}, tanktest.Well{Level0: 40, Inflow: 130})
+		r.every = c.every
+		r.sensor = func(i int, s, v float64) (float64, bool) { return v + [...]float64{-1, c.part, 0}[i]*out(s), true }
+		r.run(0, 11*tanktest.Hour)
+		moved := r.rules()["transfer"]
+		if len(r.loads) != c.loads || c.loads == 0 && moved != 1 || c.loads == 1 && len(r.loads[0].Review) == 0 {
+			t.Errorf("each %g s, a share of %g arrives: %+v, events %+v", c.every, c.part, r.loads, r.events)
+		}
 	}
 }
