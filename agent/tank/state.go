@@ -130,6 +130,7 @@ type tankState struct {
 	slow       slowLosses
 	reports    reports
 	stored     storedMarks
+	early      *tankState // what it was before the reading behind the last silence: what was kept meanwhile may yet come; not stored
 }
 
 // storedMarks remember what was stored last, so that the state is stored no oftener than it must be.
