@@ -21,8 +21,6 @@ const (
 	foamRate   = 0.5   // of the pump's rate; what falls no faster, after the level has risen, is perhaps foam
 	bleedBbl   = 8.0   // before a load, some minutes apart: a thief or a drain takes as much
 	bleedMost  = 0.1   // share of the load that it is
-	cameWithin = 3     // readings from one to the last of a rise that no oil makes
-	cameFaster = 2.0   // times the fastest production
 	bleedPump  = 0.75  // share of the pump's rate, from which on it is the pump's own, which flushes a hose or primes
 	bleedRate  = 0.3   // share of the pump's rate, below which it needs no long pause to be told
 	pipeRate   = 1.75  // bbl/min; slower is a pipeline and not a truck, and has no truck's limit
@@ -111,6 +109,7 @@ func (ts *tankState) drawsAmong(t *Tank, finder fallFinder, b []sample, all boun
 		lo = d.end + 30
 		n := len(out)
 		if n > 0 && ts.onlyCameBack(t, out[n-1], d) {
+			d.within.lo = math.Max(d.within.lo, d.start-witnessFirst) // the rest before it was another level's
 			out[n-1], waits = d, false
 			continue
 		}
@@ -132,24 +131,23 @@ func (ts *tankState) drawsAmong(t *Tank, finder fallFinder, b []sample, all boun
 }
 
 // onlyCameBack says that a small fall minutes before another brought the level back to where it had been before it rose faster than oil
-// comes: a hatch was opened, or a false echo was believed for a while, and nothing left.
+// comes, or that all of it came back so: a hatch was opened, a false echo was believed for a while, or a meter was proved, and nothing left.
 func (ts *tankState) onlyCameBack(t *Tank, a, next draw) bool {
-	fall := a.opening.level - a.closing.level
-	if va := t.volume(a); a.parts > 1 || va >= early*(va+t.volume(next)) || t.Group != "" {
+	fall, va, near := a.opening.level-a.closing.level, t.volume(a), math.Max(backExact, backNoise*ts.noise.perSample())
+	if a.parts > 1 || t.Group != "" {
 		return false
 	}
-	b := between(ts.levels.recent, a.start-undoneFine, a.start)
-	for k := len(b) - 1; k > 0; k-- {
-		from := max(0, k-cameWithin)
-		rose := float64(b[k].v - b[from].v)
-		if dt := b[k].t - b[from].t; rose < leapMost*fall || rose*t.Table.PerInch(a.closing.level) < fillRate/60*cameFaster*dt || dt >= levelFar {
-			continue
-		}
-		was := b[max(0, from-jumpedRest):from]
-		made := a.usualInflow * (a.end - b[from].t)
-		return len(was) >= stepFew && math.Abs(a.closing.level-made-stats.Median(values(was))) <= math.Max(backExact, backNoise*ts.noise.perSample())
+	if back := between(ts.levels.recent, a.end, next.start); va < t.Loads.MinLoad && next.opening.level > a.opening.level-near && t.cameFast(back, fall) >= 0 {
+		return true
 	}
-	return false
+	b := between(ts.levels.recent, a.start-undoneFine, a.start)
+	from := t.cameFast(b, fall)
+	if from < 0 || va >= early*(va+t.volume(next)) {
+		return false
+	}
+	was := b[max(0, from-jumpedRest):from]
+	made := a.usualInflow * (a.end - b[from].t)
+	return len(was) >= stepFew && math.Abs(a.closing.level-made-stats.Median(values(was))) <= near
 }
 
 // withoutTrickle leaves out what an equaliser still takes from a group's tank after a fall, in a sensor's steps a small fall each.

@@ -244,3 +244,29 @@ func TestAGaugeIsWhatWasReadNextToIt(t *testing.T) {
 		t.Errorf("closing %.2f in, want %.2f: %+v", l.Close, w.Level(aLoad.End()), l)
 	}
 }
+
+// A truck proves its meter before it loads: some barrels go out and come back at the pump's rate, twice. The load begins behind them. A first
+// part of the load that a dump makes up for is the load's all the same.
+func TestAMeterIsProvedBeforeALoad(t *testing.T) {
+	at := 6 * tanktest.Hour
+	out := func(from, bbl float64) tanktest.Move { return tanktest.Move{From: from, Bbl: bbl, Rate: 5.5} }
+	for _, proved := range []bool{true, false} {
+		moves := []tanktest.Move{out(at, 6.5), out(at+240, -6.5), out(at+500, 5.7), out(at+760, -5.7), out(at+930, 150)}
+		if !proved {
+			moves = []tanktest.Move{out(at, 20), {From: at + 300, Bbl: -4, Rate: 8}, out(at+420, 130)}
+		}
+		w := tanktest.Well{Level0: 120, Inflow: 60, Moves: moves}
+		r := newRig(t, w)
+		r.run(0, 10*tanktest.Hour)
+		load, last := moves[len(moves)-1], moves[len(moves)-1]
+		if !proved {
+			load = moves[0]
+		}
+		if len(r.loads) != 1 {
+			t.Fatalf("proved %t: %+v", proved, r.loads)
+		}
+		if l := r.loads[0]; math.Abs(l.Open-w.Level(load.From)) > 0.15 || math.Abs(l.Close-w.Level(last.End())) > 0.15 || proved && len(l.Review) > 0 {
+			t.Errorf("proved %t: %.2f to %.2f in, want %.2f to %.2f: %+v", proved, l.Open, l.Close, w.Level(load.From), w.Level(last.End()), l)
+		}
+	}
+}

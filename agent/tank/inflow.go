@@ -36,6 +36,8 @@ const (
 	burstSeen     = 4500.0 // s of rest that show how fast a level rises at most
 	burstReads    = 1.5    // readings of it at least
 	unknownDay    = 150.0  // bbl a day that a tank of which nothing is known may take in
+	cameWithin    = 3      // readings from one to the last of a rise that no oil makes
+	cameFaster    = 2.0    // times the fastest production
 )
 
 // inflow is the production before a time, from the history at rest. A shorter time overrules
@@ -312,4 +314,18 @@ func (ts *tankState) inflowResumed(t *Tank, recent []sample, fellTo point, until
 	before, chance := stats.Square(made.err), made.variance/dt+2*stats.Square(math.Max(ts.noise.sigma, levelGrain)/dt)
 	share := math.Max(before/(before+chance), ts.noise.changed(shown, made.usual, dt, per, made.variance))
 	return made.usual + share*(shown-made.usual), made
+}
+
+// cameFast is from which of some samples on a fall's inches came last, within a few of them or two minutes, faster than oil comes; -1 where
+// they did not.
+func (t *Tank) cameFast(b []sample, fall float64) int {
+	for k := len(b) - 1; k > 0; k-- {
+		for from := k - 1; from >= max(0, k-cameWithin) || from >= 0 && b[k].t-b[from].t <= 2*singleReading; from-- {
+			rose, dt := float64(b[k].v-b[from].v), b[k].t-b[from].t
+			if rose >= leapMost*fall && rose*t.Table.PerInch(float64(b[k].v)) >= fillRate/60*cameFaster*dt && dt < levelFar {
+				return from
+			}
+		}
+	}
+	return -1
 }
