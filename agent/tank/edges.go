@@ -68,11 +68,11 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 
 	d.start = crossing(head, s0, f.from.t-60, firstTime(inner, f.to.t))
 	rest := ts.resting(t, d)
-	rest.before, rest.head, rest.dumped = true, head, ts.levels.mostRisen(math.Max(ts.decidedTo, d.start-keepFor), f.from.t-ranLong, ranLong)
+	rest.before, rest.head, rest.past.recent = true, head, between(ts.levels.recent, math.Max(ts.decidedTo, d.start-keepFor), f.from.t-ranLong)
 	rests, from := f.from.t, f.from.t-60
 	if b := between(ts.levels.recent, rests, firstTime(inner, f.to.t)); len(b) > 0 {
 		top := b[highest(b)]
-		if rose := float64(top.v) - s0.v; rose > math.Max(spikeLeast, spikeSigma*ts.noise.perSample()) && rose <= liftDumps*rest.dumped {
+		if rose := float64(top.v) - s0.v; rose > math.Max(spikeLeast, spikeSigma*ts.noise.perSample()) && rose <= liftDumps*rest.dumped(ranLong) {
 			rests, from = top.t, top.t // while the level rises it has not begun to fall
 			d.start = math.Max(d.start, from)
 		}
@@ -224,7 +224,7 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, recent []sample, in bounds) g
 		b = b[:searchTime(b, firstTime(b, 0)+restLong)]
 	}
 	r := ts.resting(t, *d)
-	r.at, r.samples, r.slosh, r.dumped = d.end, b, d.slosh, ts.levels.mostDumped(math.Max(ts.decidedTo, d.start-fineFor), d.start)
+	r.at, r.samples, r.slosh, r.past = d.end, b, d.slosh, ts.levels.even(math.Max(ts.decidedTo, d.start-fineFor), d.start)
 	switch {
 	case t.Loads.Settle == 0 && len(b) > 0 && b[0].t-d.end < vapourLong/2 && (t.Sensor == "hydrostatic" || t.Sensor == "analog" && t.Group == "" && r.dips(d.inflowAfter)):
 		return r.withoutDip(d.inflowAfter)

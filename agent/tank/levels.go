@@ -159,13 +159,12 @@ func (l *levels) mostRisen(from, to, long float64) (most float64) {
 	return most
 }
 
-// mostDumped is the most by which the level rose between two times within the seconds in which a hose runs back, its noise averaged out.
-func (l *levels) mostDumped(from, to float64) float64 {
-	var even levels
+// even are the levels between two times, their noise averaged out.
+func (l *levels) even(from, to float64) (even levels) {
 	for _, n := range nodes(between(l.recent, from, to), nodeEvery) {
 		even.recent = append(even.recent, sample{t: n.t, v: float32(n.v)})
 	}
-	return even.mostRisen(from, to, ranLong)
+	return even
 }
 
 // sink is how far the middle readings of some minutes each went below a level, or where none is given below the first of them

@@ -22,6 +22,7 @@ const (
 	ranStood   = 75.0     // s that it does not stand still before
 	ranRest    = 180.0    // s of rest that show that it has
 	ranDumps   = 1.1      // times the most that rose in that time at rest, than which it is more
+	ranLump    = 1.5      // times as much that rises in twice the time, below which it comes at once and not by and by
 	ranMost    = 6.0      // bbl that a hose and a truck's piping hold
 	rampLong   = 30.0     // s in which a pump comes up to its rate
 	spikeLeast = 0.3      // in
@@ -194,8 +195,9 @@ func (r resting) thinned(b []sample) []sample {
 }
 
 // lowestBehind is the piece behind a draw that the closing is read off: the first one at rest, or a later one that lies lower,
-// since the level rises once the draw is over. Where none is at rest it is the last.
-func (r resting) lowestBehind(ps []piece, usual float64) int {
+// since the level rises once the draw is over, or the rest to which the hose ran back, and how sure that is, in inches. Where none is at
+// rest it is the last.
+func (r resting) lowestBehind(ps []piece, usual float64) (best int, unsure float64) {
 	best, low, sure := -1, 0.0, 0.0
 	for k, p := range ps {
 		if p.falls(creepRate*r.perBbl/60, 0) || p.n == 1 && k < len(ps)-1 {
@@ -207,26 +209,35 @@ func (r resting) lowestBehind(ps []piece, usual float64) int {
 		}
 	}
 	if best < 0 {
-		return len(ps) - 1
+		return len(ps) - 1, 0
 	}
-	for best+1 < len(ps) && r.ranBack(ps[best], ps[best+1], usual) {
-		best++
+	if best+1 < len(ps) {
+		if unsure, ran := r.ranBack(ps[best], ps[best+1], usual); ran {
+			return best + 1, unsure
+		}
 	}
-	return best
+	return best, 0
 }
 
 // ranBack says that behind a draw the level rose, by more than the well makes or dumps in that time, to a rest that no oil raises any
-// more: the hose ran back.
-func (r resting) ranBack(p, q piece, usual float64) bool {
-	long := q.from - math.Min(p.from, r.at+settleShort)
-	if q.from-r.at > ranLong || q.to-q.from < ranRest || p.to-p.from >= ranStood && p.slope < creepSure*p.slant || q.slope-usual > math.Max(pieceSlope, creepSure*q.slant) {
-		return false
-	}
+// more: the hose ran back. Where an hour of rest shows how the well comes, the most that it brought in so long is all that it may have;
+// where it comes at once, two may have, and the inches say so.
+func (r resting) ranBack(p, q piece, usual float64) (unsure float64, ran bool) {
 	low, sure := p.drawn(p.from, usual)
 	v, err := q.drawn(q.from, usual)
-	rose := v - low - usual*long
-	chance := pieceLower + restSigmas*math.Sqrt(sure*sure+err*err+r.inflow.variance*long)
-	return rose > chance && v-low > ranDumps*r.dumped && rose < ranMost*r.perBbl
+	rose, noise, long := v-low, stats.Square(sure)+stats.Square(err), q.from-math.Min(p.from, r.at+settleShort)
+	if q.from-r.at > ranLong || q.to-q.from < ranRest || p.to-p.from >= ranStood && p.slope < creepSure*p.slant || q.slope-usual > math.Max(pieceSlope, creepSure*q.slant) {
+		return 0, false
+	}
+	took, chance := r.took(p.from, q.from, low+rose/4, v-rose/4)+2*nodeEvery, pieceLower+restSigmas*math.Sqrt(noise) // as coarsely as the rest is known
+	if !r.showsWell() {
+		took, chance = ranLong, usual*long+pieceLower+restSigmas*math.Sqrt(noise+r.inflow.variance*long)
+	}
+	dumped := r.dumped(took)
+	if rose < 2*ranDumps*dumped && r.dumped(2*took) < ranLump*dumped { // two at once
+		unsure = rose / math.Sqrt2
+	}
+	return unsure, rose > math.Max(chance, ranDumps*dumped) && rose < ranMost*r.perBbl
 }
 
 // lastBefore is the piece before a draw that the opening is read off: the last one that has not begun to fall and is no echo.

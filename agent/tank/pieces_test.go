@@ -165,22 +165,24 @@ func TestStepsAndAPump(t *testing.T) {
 }
 
 // A hose that runs back lifts the level within minutes of the end, to a rest: that is the closing. What the well dumps as quickly is
-// none of it, and is known by the hours before.
+// none of it, and is known by the hours before; neither is what a well brings that is pumped off, however far it goes in five minutes.
 func TestAHoseThatRunsBackIsNotTheTrucks(t *testing.T) {
-	for _, c := range []struct{ back, dump, after, slack float64 }{ // in, in, s from the end to the next dump, in
-		{1.2, 0, 300, 0.15}, // 2 bbl
-		{1.2, 0.5, 300, 0.2},
-		{0, 1.2, 20, 0.8}, // of which an even inflow takes back a part
+	for _, c := range []struct{ back, dump, after, slack, often, long, every float64 }{ // in, in, s from the end to the next dump, in, s of the dumps
+		{1.2, 0, 300, 0.15, 600, 60, 20}, // 2 bbl
+		{1.2, 0.5, 300, 0.2, 600, 60, 20},
+		{0, 1.2, 20, 0.8, 600, 60, 20}, // of which an even inflow takes back a part
+		{1.8, 5, 1500, 0.3, 2700, 900, 120},
 	} {
-		r := newRig(t, tanktest.Well{Level0: 180, Moves: []tanktest.Move{aLoad}})
-		r.every = 20
+		load := tanktest.Move{From: aLoad.From - 30, Bbl: aLoad.Bbl, Rate: aLoad.Rate}
+		r := newRig(t, tanktest.Well{Level0: 150, Moves: []tanktest.Move{load}})
+		r.every = c.every
 		r.sensor = func(i int, s, v float64) (float64, bool) {
-			since := s - aLoad.End() - c.after
-			dumps := c.dump * (math.Floor(since/600) + stats.Clamp((since-600*math.Floor(since/600))/60, 0, 1)) // one every ten minutes
-			return tanktest.Radar(i, s, v+dumps+c.back*stats.Clamp((s-aLoad.End())/70, 0, 1)), true
+			since := s - load.End() - c.after
+			dumps := c.dump * (math.Floor(since/c.often) + stats.Clamp((since-c.often*math.Floor(since/c.often))/c.long, 0, 1))
+			return tanktest.Radar(i, s, v+dumps+c.back*stats.Clamp((s-load.End()-20)/70, 0, 1)), true
 		}
 		r.run(0, 8*tanktest.Hour)
-		if want := r.wells[0].Level(aLoad.End()) + c.back; len(r.loads) != 1 || math.Abs(r.loads[0].Close-want) > c.slack {
+		if want := r.wells[0].Level(load.End()) + c.back; len(r.loads) != 1 || math.Abs(r.loads[0].Close-want) > c.slack {
 			t.Errorf("%+v: %+v, want a closing of %.2f in", c, r.loads, want)
 		}
 	}

@@ -1,7 +1,6 @@
 package tank
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -44,11 +43,38 @@ type resting struct {
 	head        line    // how the level fell at first, before a draw
 	perBbl      float64 // in a barrel
 	inflow      production
-	dumped      float64   // in, the most by which the level rose within ranLong at rest before a draw
+	past        levels    // at rest before a draw, which show how far the level rises
 	top         float64   // in, the highest that a well may fill the tank; 0: unknown
 	sensorError float64   // in, the standard error of its kind of sensor
 	lifts       []float64 // times at which the level was lifted at once, by what a separator dumped
 	resolution
+}
+
+// dumped is the most by which the level rose within so many seconds at rest before a draw.
+func (r resting) dumped(long float64) float64 {
+	return r.past.mostRisen(math.Inf(-1), math.Inf(1), long)
+}
+
+// showsWell says that the rest before a draw shows how the well comes: an hour of it, and half as much as usual came in.
+func (r resting) showsWell() bool {
+	b := r.past.recent
+	if len(b) < jumpedRest {
+		return false
+	}
+	long := b[len(b)-1].t - b[0].t
+	return long >= inflowShort && float64(b[len(b)-1].v-b[0].v) >= r.inflow.usual*long/2
+}
+
+// took are the seconds from when the level was as low for the last time to when it was as high, between two times.
+func (r resting) took(from, to, low, high float64) float64 {
+	for _, s := range between(r.samples, from, to) {
+		if v := float64(s.v); v <= low {
+			from = s.t
+		} else if v >= high {
+			return s.t - from
+		}
+	}
+	return to - from
 }
 
 func (r resting) nearest(i int) sample {
@@ -162,9 +188,9 @@ func (r resting) withoutFalling() []sample {
 // where the level still fell or rocked between the two, at its own near end.
 func (r resting) near(slope float64) gauge {
 	ps, sigma := r.pieces()
-	k := r.lastBefore(ps, slope)
+	k, unsure := r.lastBefore(ps, slope), 0.0
 	if !r.before {
-		k = r.lowestBehind(ps, slope)
+		k, unsure = r.lowestBehind(ps, slope)
 	}
 	p, end, nearest := ps[k], ps[k].from, k == 0
 	if r.before {
@@ -193,12 +219,7 @@ func (r resting) near(slope float64) gauge {
 		g.level += slope * (ps[k-1].to - end)
 	}
 	g.err = math.Max(g.err, sigma/math.Sqrt(float64(len(r.samples))))
-	if !r.before && k > 0 && r.ranBack(ps[k-1], p, slope) {
-		low := slices.MinFunc(ps[:k], func(a, b piece) int { return cmp.Compare(a.v, b.v) })
-		if rose := p.v - low.v; rose < 2*ranDumps*r.dumped { // two dumps lift it as far: one or the other
-			g.err = math.Hypot(g.err, rose/math.Sqrt2)
-		}
-	}
+	g.err = math.Hypot(g.err, unsure)
 	return g
 }
 
@@ -267,7 +288,7 @@ func (r resting) risen(p piece, usual, sigma float64) (top sample, ok bool) {
 		}
 	}
 	alone := len(resting{samples: r.samples[:k], sigma: r.sigma}.withoutSpikes()) < k
-	return top, top.t-first > echoLong || !alone && rose >= spikeSigma*sigma && rose <= liftDumps*r.dumped
+	return top, top.t-first > echoLong || !alone && rose >= spikeSigma*sigma && rose <= liftDumps*r.dumped(ranLong)
 }
 
 // shapeFit is a level at an instant, how fast it rises, and how many inches of a shape are on it, with their standard error; missed
