@@ -1,6 +1,9 @@
 package tank
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const (
 	storeWhileDrawing = 60.0
@@ -100,14 +103,18 @@ func (u *update) levelReading(in Input) {
 	}
 	if b := ts.early; b != nil && !use && UnixSeconds(in.At) > b.clock.newest && b.decidedTo == ts.decidedTo { // it came before what is older
 		c, aux := ts.clock, ts.aux
-		*ts, c.newest, use = *b, UnixSeconds(in.At), true
+		*ts, c.newest, use = b.tankState, UnixSeconds(in.At), true
 		ts.clock, ts.aux, now = c, aux, (c.newest-c.offset)*u.site.speed
 	}
 	if use && in.Good && (!ts.seen || now > ts.last.t) {
-		if ts.silent(now) && !in.One {
-			b := *ts
+		switch b := ts.early; {
+		case ts.silent(now) && !in.One:
+			b = &earlier{*ts, now}
 			b.early, b.clock.newest = nil, was
-			ts.early = &b
+			b.levels = levels{slices.Clip(b.levels.recent), slices.Clip(b.levels.history)} // what goes on from it has arrays of its own
+			ts.early = b
+		case b != nil && now > b.came+keepFor:
+			ts.early = nil
 		}
 		u.cleanReading(i, ts, now, in.Value)
 	}

@@ -130,7 +130,13 @@ type tankState struct {
 	slow       slowLosses
 	reports    reports
 	stored     storedMarks
-	early      *tankState // what it was before the reading behind the last silence: what was kept meanwhile may yet come; not stored
+	early      *earlier // what was kept in the last silence may yet come; not stored
+}
+
+// earlier is a tank before the reading that came behind a silence at a time.
+type earlier struct {
+	tankState
+	came float64
 }
 
 // storedMarks remember what was stored last, so that the state is stored no oftener than it must be.
