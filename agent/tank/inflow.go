@@ -61,8 +61,8 @@ func (ts *tankState) inflow(t *Tank, at float64) production {
 		p.last += share * (short - p.last)
 		p.usual, long = p.last, long+share*(seen-long)
 	}
-	if h, known := ts.levels.levelBefore(at); known && h >= room {
-		if free, seen := ts.levels.meanSlope(at, inflowDay, per, h-1.5); seen >= inflowLong/4 {
+	if k := searchTime(ts.levels.history, at) - 1; k >= 0 && float64(ts.levels.history[k].v) >= room {
+		if free, seen := ts.levels.meanSlope(at, inflowDay, per, float64(ts.levels.history[k].v)-1.5); seen >= inflowLong/4 {
 			p.usual = free
 			p.variance = ts.levels.slopeVariance(at, math.Max(free, 0), per, room)
 		}
@@ -169,14 +169,6 @@ func (p production) withBurst(ts *tankState, before float64) production {
 	p.burstLong = math.Max(edgeUnsure, burstReads*ts.interval.fresh())
 	p.burst = ts.levels.mostRisen(from, before, p.burstLong)
 	return p
-}
-
-func (l *levels) levelBefore(at float64) (float64, bool) {
-	k := searchTime(l.history, at)
-	if k == 0 {
-		return 0, false
-	}
-	return float64(l.history[k-1].v), true
 }
 
 // restStep is one step of the history at rest that ends at point i; false where the level moved

@@ -79,7 +79,7 @@ func (l *levels) keepHistory(s sample, draw drawPhase, jumpedAt float64) {
 	if n > 0 && s.t-l.history[n-1].t < historyEvery {
 		return
 	}
-	h := grained(s.t, stats.Median(tailValues(l.recent, s.t-45)), 1)
+	h := grained(s.t, stats.Median(values(lastSamplesOf(between(l.recent, s.t-45, s.t), 16))), 1)
 	if l.movedSinceHistory(draw) || n == 0 || jumpedAt > l.history[n-1].t || s.t-l.history[n-1].t > 4*3600 {
 		h.flags = unlinked
 	}

@@ -67,21 +67,13 @@ func (l line) spread(b []sample) float64 {
 	return stats.Median(d) / 0.6745
 }
 
-// meet is the time at which two lines cross; false when they are as good as parallel.
-func (l line) meet(m line) (float64, bool) {
+// crossing is the time at which two lines cross, between two times: the first of these when they are as good as parallel.
+func crossing(l, m line, lo, hi float64) float64 {
 	d := l.slope - m.slope
 	if math.Abs(d) < 1e-9 {
-		return 0, false
-	}
-	return l.t + (m.at(l.t)-l.v)/d, true
-}
-
-func crossing(l, m line, lo, hi float64) float64 {
-	at, ok := l.meet(m)
-	if !ok {
 		return lo
 	}
-	return stats.Clamp(at, lo, math.Max(lo, hi))
+	return stats.Clamp(l.t+(m.at(l.t)-l.v)/d, lo, math.Max(lo, hi))
 }
 
 // endLines are the falling lines at the beginning and at the end of a draw.

@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -193,7 +194,8 @@ func (l *levels) trend(t *Tank, d draw, now, speed float64) *Trend {
 		for hi < len(b) && cell(b[hi]) == cell(b[lo]) {
 			hi++
 		}
-		s := middle(b[lo:hi])
+		m := stats.Median(values(b[lo:hi]))
+		s := slices.MinFunc(b[lo:hi], func(a, c sample) int { return cmp.Compare(math.Abs(float64(a.v)-m), math.Abs(float64(c.v)-m)) })
 		out.Seconds = append(out.Seconds, int32(math.Round((s.t-d.start)/speed)))
 		out.Level = append(out.Level, int32(math.Round(float64(s.v)*100)))
 		lo = hi
@@ -230,18 +232,6 @@ func (s siteTanks) addEvidence(i int, ts *tankState, d draw, now float64, l *Loa
 	if fell, ok := ts.aux.waterFell(d.start, d.end); ok && t.Interface {
 		l.Rivals.WaterIn = new(stats.Round(fell, 1))
 	}
-}
-
-// middle is the sample whose level is the median of all.
-func middle(b []sample) sample {
-	m := stats.Median(values(b))
-	best := b[0]
-	for _, s := range b {
-		if math.Abs(float64(s.v)-m) < math.Abs(float64(best.v)-m) {
-			best = s
-		}
-	}
-	return best
 }
 
 // confidence are the confidence in a load, which is the chance of its volume to be right less

@@ -108,14 +108,15 @@ func (u *update) reportStuck(i int, ts *tankState, now float64) {
 	u.addEvent(ts, i, eventrules.Stuck, ts.heldSince, now, fmt.Sprintf("value stands at %.2f in for %s and still does", ts.last.v, spanText(now-ts.heldSince)))
 }
 
-// clockMoved tells of a step of the clock of a tank's readings, and what it does to the loads that were reported.
+// clockMoved tells of a step of the clock of a tank's readings, and gives the reported loads of the last day the times of one that was set.
 func (u *update) clockMoved(i int, ts *tankState, now, step float64, lost bool) {
 	if math.Abs(step) < stepWorth {
 		return
 	}
 	u.reportClockStep(i, ts, now, step)
-	if !lost {
-		u.retimeAfterStep(i, ts, now, step)
+	if !lost && math.Abs(step) > retimeLeast && len(ts.reports.loads) > 0 {
+		ts.reports.retimeAt = now + retimeHold // and again once the clock has held: one that goes wrong for half an hour comes back
+		u.retimeLoads(i, ts, now, false)
 	}
 }
 
@@ -131,16 +132,6 @@ func (u *update) reportClockStep(i int, ts *tankState, now, step float64) {
 		note = "the clock of its readings, which had not been set, was set"
 	}
 	u.addEvent(ts, i, eventrules.ClockStep, now, now, note)
-}
-
-// retimeAfterStep gives the reported loads of the last day the times of a clock that was set, and does so again once it has
-// held: a clock that goes wrong for half an hour comes back.
-func (u *update) retimeAfterStep(i int, ts *tankState, now, step float64) {
-	if math.Abs(step) <= retimeLeast || len(ts.reports.loads) == 0 {
-		return
-	}
-	ts.reports.retimeAt = now + retimeHold
-	u.retimeLoads(i, ts, now, false)
 }
 
 // retimeWhenHeld tells what has become of the times of the reported loads, some time after the clock was set.

@@ -25,25 +25,23 @@ func (ts *tankState) rise(t *Tank, from, to float64) float64 {
 
 // riseKnown is rise, and whether the levels are known where a silence of some seconds hides them.
 func (ts *tankState) riseKnown(t *Tank, from, to, silence float64) (bbl float64, ok bool) {
-	if b := between(ts.levels.recent, from, to); leapsIn(b) > 0 { // nothing is compared across a jump
-		leap := b[newestLeap(b)].t
-		if leap-from > silence/2 {
+	b := between(ts.levels.recent, from, to)
+	if k := newestLeap(b); k >= 0 { // nothing is compared across a jump
+		if b[k].t-from > silence/2 {
 			return 0, false
 		}
-		from = leap
+		from = b[k].t
 	}
-	a, ok1 := ts.levels.within(from, silence)
-	b, ok2 := ts.levels.within(to, silence)
+	low, ok1 := ts.levels.within(from, silence)
+	high, ok2 := ts.levels.within(to, silence)
 	if !ok1 || !ok2 {
 		return 0, false
 	}
-	va, _ := t.Table.Extrapolated(a)
-	vb, _ := t.Table.Extrapolated(b)
 	made := ts.inflow(t, from)
 	if !made.known {
 		made.usual = ts.levels.roseBefore(from, to-from)
 	}
-	return vb - va - made.usual*(to-from)*t.Table.PerInch(a), true
+	return t.barrels(high, low) - made.usual*(to-from)*t.Table.PerInch(low), true
 }
 
 // readFar are the seconds between readings across which a level is compared, of those that were thinned with age too.
@@ -53,7 +51,7 @@ func (ts *tankState) readFar() float64 { return math.Max(4*ts.interval.fresh(), 
 // a store's first minutes.
 func (l *levels) roseBefore(at, long float64) float64 {
 	b := between(l.recent, at-long, at)
-	if len(b) < 4 || leapsIn(b) > 0 {
+	if len(b) < 4 || newestLeap(b) >= 0 {
 		return 0
 	}
 	k := max(1, len(b)/4)

@@ -88,19 +88,6 @@ func searchTime(b []sample, t float64) int {
 	return lo
 }
 
-// tailValues are the values of the samples not before a time, at least one.
-func tailValues(b []sample, from float64) []float64 {
-	i := len(b) - 1
-	for i > 0 && b[i-1].t >= from && len(b)-i < 16 {
-		i--
-	}
-	out := make([]float64, 0, 16)
-	for _, s := range b[max(i, 0):] {
-		out = append(out, float64(s.v))
-	}
-	return out
-}
-
 func values(b []sample) []float64 {
 	out := make([]float64, len(b))
 	for i, s := range b {
@@ -142,14 +129,6 @@ func newestLeap(b []sample) int {
 
 // sinceLeap are the samples since the level last jumped without flow.
 func sinceLeap(b []sample) []sample { return b[max(0, newestLeap(b)):] }
-
-// leaps counts the jumps without flow among some samples.
-func leapsIn(b []sample) (n int) {
-	for _, s := range b {
-		n += int(s.flags & unlinked)
-	}
-	return n
-}
 
 // sameAs are the first and the last of the samples about one that show its value.
 func sameAs(b []sample, k int) (first, last int) {

@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -48,17 +49,13 @@ func (l Loads) filled() Loads {
 		v *float64
 		d float64
 	}{{&l.Speed, d.Speed}, {&l.MinLoad, d.MinLoad}, {&l.MinRate, d.MinRate}, {&l.MaxRate, d.MaxRate}, {(*float64)(&l.Noise), float64(d.Noise)}} {
-		if *f.v == 0 {
-			*f.v = f.d
-		}
+		*f.v = cmp.Or(*f.v, f.d)
 	}
 	for _, f := range []struct{ v, d *time.Duration }{
 		{&l.PauseMerge, &d.PauseMerge}, {&l.Confirm, &d.Confirm}, {&l.StepHold, &d.StepHold}, {&l.StuckJump, &d.StuckJump},
 		{&l.Stuck, &d.Stuck}, {&l.GapMin, &d.GapMin}, {&l.MaxGapTicket, &d.MaxGapTicket}, {&l.GroupSettle, &d.GroupSettle},
 	} {
-		if *f.v == 0 {
-			*f.v = *f.d
-		}
+		*f.v = cmp.Or(*f.v, *f.d)
 	}
 	return l
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
 	"gauger/agent/tank/stats"
@@ -155,13 +156,5 @@ func (t *Table) UnmarshalJSON(b []byte) error {
 
 // Same says that two tables give the same volumes for the same reason.
 func (t Table) Same(o Table) bool {
-	if t.name != o.name || len(t.in) != len(o.in) {
-		return false
-	}
-	for i := range t.in {
-		if t.in[i] != o.in[i] || t.bbl[i] != o.bbl[i] {
-			return false
-		}
-	}
-	return true
+	return t.name == o.name && slices.Equal(t.in, o.in) && slices.Equal(t.bbl, o.bbl)
 }

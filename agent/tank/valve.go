@@ -76,24 +76,16 @@ func (ts *tankState) startAndEndByValve(t *Tank, d *draw) {
 	}
 	if o, ok := ts.aux.openingOf(t, first); ok && d.start-o.from < valveFar && o.from-d.start < valveSlack {
 		d.setByValve = true
-		ts.startByValve(t, d, o.from)
+		if o.from < d.start {
+			ts.moveStart(t, d, math.Inf(-1), o.from)
+		}
+		d.start = math.Min(o.from, d.end)
 	}
 	if o, ok := ts.aux.openingOf(t, last); ok && d.end-o.to < valveSlack && o.to-d.end < valveFar {
 		d.setByValve = true
-		ts.endByValve(t, d, o.to)
+		if o.to > d.end {
+			ts.moveEnd(t, d, o.to)
+		}
+		d.end = math.Max(o.to, d.start)
 	}
-}
-
-func (ts *tankState) startByValve(t *Tank, d *draw, at float64) {
-	if at < d.start {
-		ts.moveStart(t, d, math.Inf(-1), at)
-	}
-	d.start = math.Min(at, d.end)
-}
-
-func (ts *tankState) endByValve(t *Tank, d *draw, at float64) {
-	if at > d.end {
-		ts.moveEnd(t, d, at)
-	}
-	d.end = math.Max(at, d.start)
 }
