@@ -99,19 +99,10 @@ func (s Site) restart(st *State, in Input, mono float64) {
 
 // source is the clock that an input was stamped by, or any other that is known.
 func (st *State) source(in Input) clock {
-	c := st.boxClock
-	if in.Kind != Tick {
-		c = st.tanks[in.Tank].clock
+	if in.Kind == Tick {
+		return st.clockOf(-1)
 	}
-	if c.known {
-		return c
-	}
-	for _, ts := range st.tanks {
-		if ts.clock.known {
-			return ts.clock
-		}
-	}
-	return st.boxClock
+	return st.clockOf(in.Tank)
 }
 
 // tankState is the memory of one tank between two inputs. It is copied at every change; its slices are shared
