@@ -93,7 +93,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	switch {
 	case l.jumped && (!seen || hands && l.since < handledSince):
 		return was
-	case d.samples == 0 && l.exact && d.start-l.since < undoneFine && steppedUp(ts, l.since, d.start) >= leapMost*fall:
+	case d.samples == 0 && l.exact && d.start-l.since < undoneFine && jumpedUp(ts, t, l.since-nodeEvery, d.start+nodeEvery) >= leapMost*fall:
 		return was + ", and nobody saw it come or go"
 	case l.usual && !(l.exact && l.bulge): // the well fills it so
 		return ""
@@ -330,16 +330,6 @@ func (l *levels) before(at float64) (out []point) {
 		out = append(out, point{l.history[k].t, float64(l.history[k].v)})
 	}
 	return out
-}
-
-// steppedUp are the inches of the highest step up from one reading to the next between two times, however long nothing was read or
-// believed between them.
-func steppedUp(ts *tankState, from, to float64) (inches float64) {
-	b := between(ts.levels.recent, from-nodeEvery, to+nodeEvery)
-	for k := 1; k < len(b); k++ {
-		inches = math.Max(inches, float64(b[k].v-b[k-1].v))
-	}
-	return inches
 }
 
 // leapt says that between two times the level rose by so many inches faster than oil does.
