@@ -10,17 +10,18 @@ import (
 // A hatch is opened before a load, behind it, or both, and a sensor that looks down shows inches more for some minutes: the gauges
 // are the oil's beside the humps.
 func TestAHatchThatIsOpenedAboutALoad(t *testing.T) {
-	for name, humps := range map[string][][2]float64{
-		"before": {{aLoad.From - 1260, aLoad.From - 870}},
-		"behind": {{aLoad.End() + 1500, aLoad.End() + 1770}},
-		"both":   {{aLoad.From - 1260, aLoad.From - 870}, {aLoad.End() + 1500, aLoad.End() + 1770}},
+	for name, humps := range map[string][][3]float64{
+		"before": {{aLoad.From - 1260, aLoad.From - 870, 6.6}},
+		"short":  {{aLoad.From - 540, aLoad.From - 420, 2.5}},
+		"behind": {{aLoad.End() + 1500, aLoad.End() + 1770, 6.6}},
+		"both":   {{aLoad.From - 1260, aLoad.From - 870, 6.6}, {aLoad.End() + 1500, aLoad.End() + 1770, 6.6}},
 	} {
 		r := newRig(t, aWell)
 		r.every = 15
 		r.sensor = func(_ int, s, v float64) (float64, bool) {
 			for _, h := range humps {
 				if s >= h[0] && s < h[1] {
-					v += 6.6
+					v += h[2]
 				}
 			}
 			return v, true

@@ -77,3 +77,19 @@ func TestNothingIsCalmWhereNothingWasRead(t *testing.T) {
 		t.Errorf("%d samples are left", len(ts.levels.recent))
 	}
 }
+
+// A probe that somebody lowers as evenly as a pump draws, and holds for a while, does not rest as a level does.
+func TestAProbeThatIsHeldIsNoRest(t *testing.T) {
+	for _, held := range []float64{600, 1800, 2600} {
+		at, r := 3*tanktest.Hour, newRig(t, tanktest.Well{Level0: 150, Inflow: 60})
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if s > at && s < at+2400+held {
+				v += 10*tanktest.Radar(9, s, 0) - 60*math.Min(1, (s-at)/2400)
+			}
+			return tanktest.Radar(i, s, v), true
+		}
+		r.every = 30
+		r.run(0, 8*tanktest.Hour)
+		r.matches(0, 0)
+	}
+}
