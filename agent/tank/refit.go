@@ -54,22 +54,6 @@ func (st State) Joined(from State, k int, speed float64) (State, error) {
 	return st, nil
 }
 
-// clockOf is the clock of a tank's readings, or any that is known.
-func (st *State) clockOf(i int) clock {
-	if i >= 0 && i < len(st.tanks) && st.tanks[i] != nil && st.tanks[i].clock.known {
-		return st.tanks[i].clock
-	}
-	if st.boxClock.known {
-		return st.boxClock
-	}
-	for _, ts := range st.tanks {
-		if ts != nil && ts.clock.known {
-			return ts.clock
-		}
-	}
-	return st.boxClock
-}
-
 // shifted is the state with its times since one later by so many real seconds, so that its clocks say of them what they said before.
 func (st State) shifted(by, since, speed float64) State {
 	by = float64(grains(by*speed, timeGrain)) * timeGrain / speed

@@ -105,6 +105,22 @@ func (st *State) source(in Input) clock {
 	return st.clockOf(in.Tank)
 }
 
+// clockOf is the clock of a tank's readings, or any that is known.
+func (st *State) clockOf(i int) clock {
+	if i >= 0 && i < len(st.tanks) && st.tanks[i] != nil && st.tanks[i].clock.known {
+		return st.tanks[i].clock
+	}
+	if st.boxClock.known {
+		return st.boxClock
+	}
+	for _, ts := range st.tanks {
+		if ts != nil && ts.clock.known {
+			return ts.clock
+		}
+	}
+	return st.boxClock
+}
+
 // tankState is the memory of one tank between two inputs. It is copied at every change; its slices are shared
 // between the copies and only ever appended to or replaced. Times are site seconds, levels inches.
 type tankState struct {
