@@ -12,6 +12,7 @@ import (
 
 	"gauger/agent/cloud"
 	"gauger/agent/control"
+	"gauger/agent/tank"
 	"gauger/collectors/modbus"
 	"gauger/collectors/modbus/line"
 	"gauger/collectors/mqtt"
@@ -44,18 +45,23 @@ func scanFor(c *call) func(context.Context, string, string) ([]draft.Unit, error
 }
 
 // probeFor reads a register in every way, the likeliest first.
-func probeFor(c *call) func(context.Context, string, int, int, bool, string) ([]draft.Guess, error) {
-	return func(ctx context.Context, url string, unit, register int, input bool, gauge string) (all []draft.Guess, err error) {
+func probeFor(c *call) func(context.Context, string, int, int, bool, string, string) ([]draft.Guess, error) {
+	return func(ctx context.Context, url string, unit, register int, input bool, gauge, height string) (all []draft.Guess, err error) {
 		a := probeRequest{URL: url, Unit: unit, Address: register, Input: input, Timeout: time.Second}
-		if err := a.readExpected(gauge, "", 0); err != nil {
+		tall, _ := tank.ParseLength(height) // checked, or not known yet
+		if err := a.readExpected(gauge, "", tall); err != nil {
 			return nil, err
 		}
 		found, err := probeOnce(ctx, c, a)
 		if err != nil {
 			return nil, err
 		}
-		if gauge != "" && !found.anyFits() {
-			fmt.Fprintln(c.out, found.noneFits(a))
+		if height != "" && !found.anyFits() {
+			other := fmt.Sprintf("%d", register)
+			if !input {
+				other = "input " + other
+			}
+			fmt.Fprintln(c.out, found.noneFits(a, other))
 		}
 		told := map[string]bool{}
 		for _, g := range found.Guesses {

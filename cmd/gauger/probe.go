@@ -68,6 +68,7 @@ type guess struct {
 	YAML    string   `json:"yaml"`
 	Doubt   string   `json:"doubt,omitempty"`
 	HalfOf  string   `json:"half_of,omitempty"`
+	Plain   bool     `json:"plain,omitempty"` // bytes not swapped, decimals
 }
 
 func probeOn(ctx context.Context, lines *line.Lines, a probeRequest) (p probeResult, err error) {
@@ -105,7 +106,7 @@ func probeOn(ctx context.Context, lines *line.Lines, a probeRequest) (p probeRes
 	}
 	for _, c := range seen.Candidates {
 		g := guess{
-			Address: c.Address, Offset: c.Offset, Type: c.Type, Order: c.Order, Scale: c.Scale, Text: c.Text, Fits: c.Fits, Same: c.Same, Why: c.Why, YAML: c.YAML, Doubt: c.Doubt, HalfOf: c.HalfOf,
+			Address: c.Address, Offset: c.Offset, Type: c.Type, Order: c.Order, Scale: c.Scale, Text: c.Text, Fits: c.Fits, Same: c.Same, Why: c.Why, YAML: c.YAML, Doubt: c.Doubt, HalfOf: c.HalfOf, Plain: c.Plain(),
 		}
 		for _, w := range c.Words {
 			g.Words = append(g.Words, fmt.Sprintf("%04X", w))
@@ -206,7 +207,7 @@ func (p probeResult) print(out io.Writer, a probeRequest, most int) error {
 	if err := t.Flush(); err != nil || !a.expects() || p.anyFits() {
 		return err
 	}
-	_, err := fmt.Fprintln(out, "\n"+p.noneFits(a))
+	_, err := fmt.Fprintln(out, "\n"+p.noneFits(a, a.otherKind()))
 	return err
 }
 
@@ -310,7 +311,7 @@ func (a probeRequest) expects() bool { return a.Low != 0 || a.High != 0 || a.Wit
 const mostOffset = 12
 
 // noneFits says that nothing that was read is what was expected, and what comes nearest.
-func (p probeResult) noneFits(a probeRequest) string {
+func (p probeResult) noneFits(a probeRequest, other string) string {
 	expected := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 	if len(a.Measures) > 0 {
 		expected = func(v float64) string { return fmt.Sprintf("%s (%.2f in)", tank.Length(v).Gauge(), v) }
@@ -319,13 +320,19 @@ func (p probeResult) noneFits(a probeRequest) string {
 	if a.High != a.Low {
 		text += " to " + expected(a.High)
 	}
-	i := slices.IndexFunc(p.Guesses, func(g guess) bool { return g.Inches != nil && g.Offset == 0 && math.Abs(*g.Inches-a.Low) <= mostOffset })
+	if len(a.Measures) > 0 && a.Measure == "" && other == a.otherKind() && !slices.ContainsFunc(a.Measures, func(m survey.Measure) bool { return m.Name == "percent" }) {
+		text += ".\nA register that counts in percent fits only with the tank's height: give --height 20ft."
+	}
+	// Of what is not plain an offset would be one wonder more.
+	i := slices.IndexFunc(p.Guesses, func(g guess) bool {
+		return g.Inches != nil && g.Plain && g.Offset == 0 && math.Abs(*g.Inches-a.Low) <= mostOffset
+	})
 	if i >= 0 {
 		g := p.Guesses[i]
-		text += fmt.Sprintf(".\nThe likeliest, %s, is at %s. If that is the register, the transmitter is off by %+.2f in: take its line, and `gauger commission` gives the tank offset: %gin.",
+		text = strings.TrimSuffix(text, ".") + fmt.Sprintf(".\nThe likeliest, %s, is at %s. If that is the register, the transmitter is off by %+.2f in: take its line, and `gauger commission` gives the tank offset: %gin.",
 			strings.TrimSpace(g.Type+" "+g.Order), expected(*g.Inches), *g.Inches-a.Low, math.Round(100*(a.Low-*g.Inches))/100)
 	}
-	return dialogue.Fold(text + "\nElse try " + a.otherKind() + ", another register or unit, or gauge again: the level may have moved.")
+	return dialogue.Fold(text + "\nElse try " + other + ", another register or unit, or gauge again: the level may have moved.")
 }
 
 // readArgs reads URL UNIT REGISTER.

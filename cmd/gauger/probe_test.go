@@ -23,4 +23,12 @@ func TestAProbeShowsNoNoise(t *testing.T) {
 	if shown := p.printRows(newTable(io.Discard), a, 12); len(shown) != 2 {
 		t.Errorf("none fits: %+v", shown)
 	}
+	// What is built oddly is given no offset too, and the height is asked for where percent was not tried.
+	if says := p.noneFits(a, a.otherKind()); !strings.Contains(says, "--height 20ft") || strings.Contains(says, "likeliest") {
+		t.Error(says)
+	}
+	p.Guesses[1].Plain = true
+	if says := p.noneFits(a, "input 7"); !strings.Contains(says, "The likeliest, uint16, is at 13-04-0") || strings.Contains(says, "--") {
+		t.Error(says)
+	}
 }

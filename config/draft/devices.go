@@ -126,7 +126,12 @@ func (v *Interview) askDevice(ctx context.Context, key, url string, unit int) er
 		return err
 	}
 	v.site.Devices = append(v.site.Devices, d)
-	return v.askRegisters(ctx, key, url, unit, d)
+	err = v.askRegisters(ctx, key, url, unit, d)
+	if given := func(point string) bool { return strings.HasPrefix(point, d.Name+"/") }; err == nil && len(d.Points) == 0 && v.Probe != nil && !slices.ContainsFunc(v.Points, given) {
+		v.Say("  Unit %d has no point and is left out.", unit)
+		v.site.Devices = v.site.Devices[:len(v.site.Devices)-1]
+	}
+	return err
 }
 
 // askName asks for a device's name that no other has.
@@ -154,6 +159,15 @@ func plainName(name string) (string, error) {
 		return "", errors.New("letters, digits, - and _")
 	}
 	return name, nil
+}
+
+// freshLevel is a name for a level that no point has yet, of whichever device: a tank is picked by it.
+func (v *Interview) freshLevel(d *Device) (name string) {
+	for n, taken := 1, true; taken; n++ {
+		name = fmt.Sprintf("tk%d-level", n)
+		taken = slices.ContainsFunc(append(v.site.Devices, d), func(d *Device) bool { _, err := d.checkName(name); return err != nil })
+	}
+	return name
 }
 
 // checkName wants a name that no other point of the device has.
@@ -261,7 +275,14 @@ func (v *Interview) askRegisters(ctx context.Context, key, url string, unit int,
 			return err
 		}
 		register, input := registerOf(where)
-		guesses, err := v.Probe(ctx, url, unit, register, input, gauge)
+		guesses, err := v.Probe(ctx, url, unit, register, input, gauge, "")
+		if err == nil && gauge != "" && !slices.ContainsFunc(guesses, func(g Guess) bool { return g.Fits }) {
+			height, err2 := v.Ask(ctx, dialogue.Question{Key: at + ".height", Text: "  No line fits, but one in percent may. Height of that tank, such as 20ft", Optional: true, Check: checkLength})
+			if err2 != nil {
+				return err2
+			}
+			guesses, err = v.Probe(ctx, url, unit, register, input, gauge, cmp.Or(height, "0in"))
+		}
 		if err != nil {
 			v.Say("  %v", err)
 			delete(v.Kept, at)
@@ -345,7 +366,7 @@ func (v *Interview) askGuess(ctx context.Context, at string, guesses []Guess, ga
 		return err
 	}
 	p := guesses[n-1].Point
-	if p.Name, err = v.Ask(ctx, dialogue.Question{Key: at + ".name", Text: "  Name of the point", Default: fmt.Sprintf("tk%d-level", len(d.Points)+1), Check: d.checkName}); err != nil {
+	if p.Name, err = v.Ask(ctx, dialogue.Question{Key: at + ".name", Text: "  Name of the point", Default: v.freshLevel(d), Check: d.checkName}); err != nil {
 		return err
 	}
 	line, err := config.Line(p)

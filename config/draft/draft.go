@@ -81,7 +81,7 @@ type Guess struct {
 // Field is what can be found out at the site. A function that is nil finds nothing.
 type Field struct {
 	Scan    func(ctx context.Context, url, units string) ([]Unit, error)
-	Probe   func(ctx context.Context, url string, unit, register int, input bool, gauge string) ([]Guess, error)
+	Probe   func(ctx context.Context, url string, unit, register int, input bool, gauge, height string) ([]Guess, error)
 	Listen  func(ctx context.Context, broker Broker) ([]mqtt.Suggestion, error)
 	Devices func(ctx context.Context, s *Site) ([]cloud.Device, error)
 }

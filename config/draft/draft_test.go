@@ -24,7 +24,7 @@ var field = Field{
 	Scan: func(_ context.Context, url, units string) ([]Unit, error) {
 		return []Unit{{1, "holding 0 is 0"}, {7, "exception 2"}}, nil
 	},
-	Probe: func(_ context.Context, _ string, unit, register int, input bool, gauge string) ([]Guess, error) {
+	Probe: func(_ context.Context, _ string, unit, register int, input bool, gauge, _ string) ([]Guess, error) {
 		if register == 999 {
 			return nil, errors.New("exception 2 (illegal data address)")
 		}
@@ -142,7 +142,7 @@ func TestAnswersBecomeAConfiguration(t *testing.T) {
 	}
 	for _, want := range []string{
 		"{name: tk1-level, holding: 100, type: int16, unit: ft, range: [-0.08, 20.5]}", "template: rosemount-5300", "      - {name: level, unit: ft, range: [-0.08, 16.5]}",
-		"username: ann", "password: {file: /secret}", "{name: level, topic: t/odd, value: level, unit: in, expect_every: 1h}",
+		"above: 19, clear: 18.5, urgent", "username: ann", "password: {file: /secret}", "{name: level, topic: t/odd, value: level, unit: in, expect_every: 1h}",
 	} {
 		if !strings.Contains(strings.ReplaceAll(text, "'", ""), want) {
 			t.Errorf("%q is not in\n%s", want, text)
@@ -256,13 +256,31 @@ func TestWhatLooksMisplacedIsAskedAbout(t *testing.T) {
 // Where no reading fits the hand gauge, none is taken unless somebody says so.
 func TestWhereNothingFitsNoneIsUsual(t *testing.T) {
 	for gauge, want := range map[string]string{"15-04-1": "[0]", "": "[1]"} {
+		asked := ""
 		v, out := interview("100\n"+gauge+"\n\n\n", nil)
-		v.Probe = func(context.Context, string, int, int, bool, string) ([]Guess, error) {
+		if gauge != "" {
+			v, out = interview("100\n"+gauge+"\n20ft\n\n\n", nil)
+		}
+		v.Probe = func(_ context.Context, _ string, _, _ int, _ bool, _, height string) ([]Guess, error) {
+			asked = height
 			return []Guess{{Point: modbus.Point{Holding: new(100), Type: "uint16"}, Reads: "4790 mm"}}, nil
 		}
-		if err := v.askRegisters(t.Context(), "modbus.1.1.", "tcp://h", 1, &Device{}); err != nil && gauge != "" || !strings.Contains(out.String(), "(0: none) "+want) {
+		if err := v.askRegisters(t.Context(), "modbus.1.1.", "tcp://h", 1, &Device{}); err != nil && gauge != "" || (asked == "20ft") != (gauge != "") || !strings.Contains(out.String(), "(0: none) "+want) {
 			t.Errorf("%q: %v, %s", gauge, err, out)
 		}
+	}
+}
+
+// A unit of which nothing is read is left out at once, and the levels of two units have two names.
+func TestUnitsWithoutPointsAreLeftOut(t *testing.T) {
+	v, out := interview("a\n\n100\n15-04-1\n1\n\n\nb\n\n\nc\n\n100\n15-04-1\n1\n\n\n", nil)
+	for unit := range 3 {
+		if err := v.askDevice(t.Context(), fmt.Sprintf("modbus.1.%d.", unit), "tcp://h", unit); err != nil {
+			t.Fatal(err, out)
+		}
+	}
+	if d := v.site.Devices; len(d) != 2 || d[0].Points[0].Name != "tk1-level" || d[1].Points[0].Name != "tk2-level" || !strings.Contains(out.String(), "Unit 1 has no point and is left out") {
+		t.Errorf("%d devices\n%s", len(d), out)
 	}
 }
 

@@ -1,12 +1,12 @@
 package draft
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"strings"
 	"time"
 
+	"gauger/agent/tank"
 	"gauger/collectors/modbus"
 	"gauger/config"
 )
@@ -61,15 +61,25 @@ func (s *Site) YAML(at time.Time) ([]byte, error) {
 		t.write(line)
 	}
 	line("\n#http: {listen: 127.0.0.1:8480}   # the status page")
-	line("#events:\n#  - {rule: High level, point: %s, above: 228, clear: 222, urgent: true}", cmp.Or(s.firstLevel(), "plc/tk1-level"))
+	level, full := s.firstLevel()
+	line("#events:\n#  - {rule: High level, point: %s, above: %g, clear: %g, urgent: true}", level, round(0.95*full), round(0.925*full))
 	return []byte(y.String()), nil
 }
 
-func (s *Site) firstLevel() string {
+// firstLevel is a point for an example, and what it reads of a full tank.
+func (s *Site) firstLevel() (name string, full float64) {
 	if len(s.Tanks) == 0 {
-		return ""
+		return "plc/tk1-level", 240
 	}
-	return s.Tanks[0].Level
+	t := s.Tanks[0]
+	for _, d := range s.Devices {
+		for _, p := range d.Points {
+			if per, err := tank.LevelInches(1, p.Unit, t.height); d.Name+"/"+p.Name == t.Level && err == nil && per > 0 {
+				return t.Level, float64(t.height) / per
+			}
+		}
+	}
+	return t.Level, float64(t.height)
 }
 
 func (d *Device) write(line func(string, ...any)) error {

@@ -126,8 +126,16 @@ func (p snapshot) candidate(q Question, offset int, r interpretation) Candidate 
 	}
 	slack := q.Within + sameLength*max(math.Abs(q.Low), math.Abs(q.High))
 	c.Fits = q.expects() && c.Expected() >= q.Low-slack && c.Expected() <= q.High+slack
+	if q.expects() && !c.Fits && !c.Plain() {
+		c.rank += behind / 2 // two odd things at once: built so, and off all the same
+	}
 	c.YAML = c.yamlLine(q)
 	return c
+}
+
+// Plain says that a reading is as most devices have them: its bytes not swapped, and in decimals.
+func (c Candidate) Plain() bool {
+	return c.Order != "BADC" && c.Order != "DCBA" && len(c.Words) <= 2 && scalePriors[math.Round(1/c.Scale)] > -2
 }
 
 // sameLength is how far one length is from itself, of it, in a float32 of another unit: at the edge it fits in every unit or in none.
@@ -162,8 +170,9 @@ func yamlText(text string) string {
 }
 
 // listEquivalents tells each candidate of the other types and orders that read the same number with the same scale at the
-// same address. Nothing is said of zero, which nearly everything reads from empty registers.
-func listEquivalents(all []*Candidate) {
+// same address, and puts the narrowest of them where the first stands, unless a level would outgrow it. Nothing is said of zero, which
+// nearly everything reads from empty registers.
+func (q Question) listEquivalents(all []*Candidate) {
 	type number struct {
 		address      int
 		value, scale float64
@@ -176,15 +185,44 @@ func listEquivalents(all []*Candidate) {
 			twins[n] = append(twins[n], i)
 		}
 	}
-	for _, group := range twins {
-		for _, i := range group {
+	for _, places := range twins {
+		var group []*Candidate
+		for _, i := range places {
+			group = append(group, all[i])
+		}
+		slices.SortStableFunc(group, func(a, b *Candidate) int { return cmp.Compare(q.width(a), q.width(b)) })
+		for k, i := range places {
+			all[i] = group[k]
 			for _, other := range group {
-				if other != i {
-					all[i].Same = append(all[i].Same, strings.TrimSpace(all[other].Type+" "+all[other].Order))
+				if other != all[i] {
+					all[i].Same = append(all[i].Same, strings.TrimSpace(other.Type+" "+other.Order))
 				}
 			}
 		}
 	}
+}
+
+// tall (inches) is what a tank may be, and what the type of a level has to reach.
+const tall = 240
+
+// width is how many registers a reading takes. What is a half of another, or too narrow for a tank's level, comes after all others.
+func (q Question) width(c *Candidate) int {
+	room, top := math.Inf(1), float64(tall)
+	if c.Measure.Name == "percent" {
+		top = 100 * c.Measure.Size
+	}
+	switch c.Type {
+	case registers.Int16.String():
+		room = math.MaxInt16
+	case registers.Uint16.String():
+		room = math.MaxUint16
+	case registers.BCD16.String():
+		room = 9999
+	}
+	if c.HalfOf != "" || len(q.Measures) > 0 && room*c.Scale*c.Measure.Size < top {
+		return behind
+	}
+	return len(c.Words)
 }
 
 // logLikelihood of a reading, given what is seen, in natural logarithms of probabilities: the bits that it

@@ -4,7 +4,8 @@
 // # Decisions
 //
 // Probe ranks by evidence, as sums of logarithms: the bits that a reading accounts for, the chance of its number where it
-// is right, and how usual the device is. No rule says "float first"; but where a float is seen, its halves stand behind it (halves.go).
+// is right, and how usual the device is. No rule says "float first"; but where a float is seen, its halves stand behind it (halves.go), and of readings
+// that say the same the narrowest is the first: a wider one takes in a register that is another thing, such as a status that is 0 today.
 package survey
 
 import (
@@ -88,7 +89,7 @@ func Probe(ctx context.Context, on *line.Line, q Question) (Probed, error) {
 	}
 	seen.halvesLast(q, all)
 	sort.SliceStable(all, func(i, j int) bool { return all[i].rank < all[j].rank })
-	listEquivalents(all)
+	q.listEquivalents(all)
 	found := Probed{Registers: registers}
 	for _, c := range all {
 		found.Candidates = append(found.Candidates, *c)
