@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gauger/agent/audit"
+	"gauger/agent/ledger"
 	"gauger/agent/ledger/ledgertest"
 )
 
@@ -197,5 +198,12 @@ func TestTheTrailHasTheFiguresThatWereBooked(t *testing.T) {
 		if _, got, _ := aboutRequest(json.RawMessage(args), nil); got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
+	}
+	edit := json.RawMessage(`{"number":"A-1","set":{"bsw":"0.4","seal_on":"7"},"why":"retested","anyway":"so"}`)
+	if _, got, why := aboutRequest(edit, []ledger.Edit{{Field: "bsw", Old: "0.2", New: "0.4"}, {Field: "seal_on", New: "7"}}); got != "bsw 0.4, was 0.2; seal on 7, which it had not" || why != "retested, anyway: so" {
+		t.Errorf("an edit: %q, %q", got, why)
+	}
+	if _, got, _ := aboutRequest(edit, nil); got != "bsw 0.4; seal_on 7" {
+		t.Errorf("an edit that was refused: %q", got)
 	}
 }

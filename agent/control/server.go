@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,10 +90,20 @@ func aboutRequest(args json.RawMessage, result any) (record, figures, why string
 		Seqs                                         []uint64
 		Bbl, Open, Close                             float64
 		Metered, Remove                              bool
+		Set                                          map[string]string
 	}
 	_ = json.Unmarshal(args, &about) // what cannot be read has no name
 	if q, ok := result.(QueuedRecord); ok {
 		about.Stream, about.Seq, about.Number = q.Stream, q.Seq, cmp.Or(q.Number, about.Number)
+	}
+	made, _ := result.([]ledger.Edit)
+	for _, e := range made {
+		figures += "; " + e.String()
+	}
+	for _, field := range slices.Sorted(maps.Keys(about.Set)) {
+		if len(made) == 0 { // it was not done
+			figures += "; " + field + " " + about.Set[field]
+		}
 	}
 	seqs := strings.Trim(fmt.Sprint(about.Seqs), "[]")
 	switch {
@@ -112,24 +123,24 @@ func aboutRequest(args json.RawMessage, result any) (record, figures, why string
 		record = cmp.Or(about.Tank, about.Slot, about.Stream, about.URL)
 	}
 	if about.Replaces != "" {
-		figures = ", in the place of " + about.Replaces
+		figures += "; in the place of " + about.Replaces
 	}
 	if about.Open > 0 {
 		figures += fmt.Sprintf(", %.2f to %.2f in", about.Open, about.Close)
 	}
 	switch {
 	case about.Hauler != "" && about.Remove:
-		figures = ", truck's ticket " + about.Hauler + " taken back"
+		figures = "; truck's ticket " + about.Hauler + " taken back"
 	case about.Hauler != "":
-		figures = strings.TrimRight(fmt.Sprintf(", truck's ticket %s of %.2f bbl %s", about.Hauler, about.Bbl, about.Basis), " ")
+		figures = strings.TrimRight(fmt.Sprintf("; truck's ticket %s of %.2f bbl %s", about.Hauler, about.Bbl, about.Basis), " ")
 		if about.Metered {
 			figures += ", by its meter"
 		}
 	}
 	if about.Anyway != "" {
-		about.Why = "anyway: " + about.Anyway
+		about.Why = strings.TrimPrefix(about.Why+", anyway: "+about.Anyway, ", ")
 	}
-	return record, strings.TrimPrefix(figures, ", "), about.Why
+	return record, strings.TrimLeft(figures, ",; "), about.Why
 }
 
 // Register adds a request; the commands bring what needs a device's own protocol.

@@ -30,10 +30,10 @@ type ManualTicket struct {
 
 // What speaks against a ticket that a person writes.
 const (
-	ahead    = 10 * time.Minute // of a clock that can be believed: a person's watch may differ by so much
-	longLoad = 24 * time.Hour   // a longer load has a wrong date
-	longAgo  = 2 * 366 * 24 * time.Hour
-	oneTruck = 1.2 // times truck_max, as for a load that was seen: by the table it is never exact
+	ahead    = 10 * time.Minute    // of a clock that can be believed: a person's watch may differ by so much
+	longLoad = 24 * time.Hour      // a longer load has a wrong date
+	longAgo  = 62 * 24 * time.Hour // the books of the month before last are closed, and a year is easily typed wrong
+	oneTruck = 1.2                 // times truck_max, as for a load that was seen: by the table it is never exact
 )
 
 // insisted lets a person have what something speaks against: with a reason it is a warning, without one it is refused.
@@ -193,6 +193,34 @@ func figureDoubts(r cloud.RunTicket) (doubts []string) {
 		doubts = append(doubts, fmt.Sprintf("the seal %s was taken off and put on again; a seal is used once", r.SealOn))
 	}
 	return doubts
+}
+
+// unknownPurchaser doubts a name that neither the configuration nor a ticket has, and names those that are spelt most like it: a slip would be
+// a buyer of its own in every sum.
+func (s *Site) unknownPurchaser(name string, all []TicketRecord) (doubts []string) {
+	var known []string
+	for i := range s.Tanks {
+		known = append(known, s.Tanks[i].Purchaser)
+	}
+	for i := range all {
+		if b := &all[i]; !b.Off() {
+			known = append(known, b.buyers()...)
+		}
+	}
+	if slices.Contains(known, name) {
+		return nil
+	}
+	alike := func(other string) (n int) {
+		a, b := strings.ToLower(name), strings.ToLower(other)
+		for n < min(len(a), len(b)) && a[n] == b[n] {
+			n++
+		}
+		return n
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	slices.SortStableFunc(known, func(a, b string) int { return alike(b) - alike(a) })
+	return []string{fmt.Sprintf("no tank and no ticket has the purchaser %q, but %s", name, strings.Join(known[:min(len(known), 3)], ", "))}
 }
 
 // layering, in degrees Fahrenheit: the oil of one tank has seldom more from bottom to top.

@@ -105,8 +105,11 @@ func TestWhatSpeaksAgainstATicketByHand(t *testing.T) {
 			{"", func(w *ManualTicket) { w.End = end.Add(10 * time.Minute) }, false},
 			{"335.7 bbl, and a truck holds 215 (loads.truck_max)", func(w *ManualTicket) { w.Open, w.Close = 240, 40 }, false},
 			{"a minute, and no pump is believed more than 15 (loads.max_rate)", func(w *ManualTicket) { w.Start = end.Add(-2 * time.Minute) }, false},
-			{"which is years ago", func(w *ManualTicket) { w.Start, w.End = w.Start.AddDate(-9, 0, 0), w.End.AddDate(-9, 0, 0) }, false},
-			{"", func(w *ManualTicket) { w.Start, w.End = w.Start.AddDate(-1, 0, 0), w.End.AddDate(-1, 0, 0) }, false},
+			{"36", func(w *ManualTicket) { w.Start, w.End = w.Start.AddDate(-1, 0, 0), w.End.AddDate(-1, 0, 0) }, false}, // days ago
+			{"look at the year and the month", func(w *ManualTicket) { w.Start, w.End = w.Start.AddDate(0, 0, -63), w.End.AddDate(0, 0, -63) }, false},
+			{"", func(w *ManualTicket) { w.Start, w.End = w.Start.AddDate(0, 0, -61), w.End.AddDate(0, 0, -61) }, false},
+			{`no tank and no ticket has the purchaser "Acne", but Acme`, func(w *ManualTicket) { w.Purchaser = "Acne" }, false},
+			{"", func(w *ManualTicket) { w.Purchaser = "Acme" }, false},
 			{"takes 25 hours", func(w *ManualTicket) { w.Start = end.Add(-25 * time.Hour) }, false},
 			{"bsw 40 is hardly ever so", func(w *ManualTicket) { w.BSW = new(40.0) }, false},
 			{"", func(w *ManualTicket) { w.BSW = new(10.0) }, false},
@@ -231,7 +234,15 @@ func TestAFigureThatHardlyAnyOilHasWantsAReason(t *testing.T) {
 			t.Fatal(all, err)
 		}
 		edit := func(field, value, anyway string) ([]Edit, error) {
-			return b.Edit(EditArgs{all[0].Handle + all[0].Number, map[string]string{field: value}, anyway}, "ann")
+			return b.Edit(EditArgs{Number: all[0].Handle + all[0].Number, Set: map[string]string{field: value}, Anyway: anyway}, "ann")
+		}
+		if _, err := edit("purchaser", "Acme Oli", ""); err == nil || !strings.Contains(err.Error(), `has the purchaser "Acme Oli", but Acme. Correct it`) {
+			t.Errorf("a purchaser that nobody knows: %v", err)
+		}
+		for _, anyway := range []string{"a spot sale", ""} { // after that it is known
+			if _, err := edit("purchaser", "Spot", anyway); err != nil && !strings.Contains(err.Error(), "says so already") {
+				t.Errorf("with a reason: %v", err)
+			}
 		}
 		if _, err := edit("bsw", "40", ""); err == nil || !strings.Contains(err.Error(), "bsw 40 is hardly ever so") {
 			t.Errorf("without a reason: %v", err)

@@ -62,6 +62,20 @@ func (b *TicketRecord) GaugesText() string {
 	return fmt.Sprintf("from %s to %s", tank.Length(gauges[0]).Gauge(), tank.Length(gauges[1]).Gauge())
 }
 
+// buyers are the names that it has had as its purchaser, besides the tank's of now.
+func (b *TicketRecord) buyers() (names []string) {
+	var sent struct{ Purchaser string }
+	if json.Unmarshal(b.Ticket, &sent) == nil {
+		names = append(names, sent.Purchaser)
+	}
+	for _, e := range b.Edits {
+		if e.Field == "purchaser" {
+			names = append(names, e.New)
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
+}
+
 // gauges are the opening and the closing one; nil where a version did not keep them.
 func (b *TicketRecord) gauges() []float64 {
 	switch {
@@ -119,7 +133,20 @@ type Edit struct {
 	New    string    `json:"new"`
 	Person string    `json:"person"` // the local user
 	At     time.Time `json:"at"`
+	Why    string    `json:"why,omitempty"`
 	Anyway string    `json:"anyway,omitempty"` // why, though something speaks against the new value
+}
+
+// String is the field with both values.
+func (e Edit) String() string {
+	field := strings.ReplaceAll(e.Field, "_", " ")
+	switch {
+	case e.New == "":
+		return fmt.Sprintf("%s %q taken back", field, e.Old)
+	case e.Old == "":
+		return fmt.Sprintf("%s %s, which it had not", field, e.New)
+	}
+	return fmt.Sprintf("%s %s, was %s", field, e.New, e.Old)
 }
 
 // TruckTicket is a truck's own ticket of a load. It is kept for ever, also when it was removed.

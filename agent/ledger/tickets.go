@@ -332,8 +332,11 @@ func (tx *txn) judgeManual(w *ManualTicket, known []TicketRecord) (doubts []stri
 	if took := w.End.Sub(w.Start); took > longLoad {
 		doubt("the load takes %.0f hours", took.Hours())
 	}
-	if tx.now.Round(0).Sub(w.Start) > longAgo {
-		doubt("the load began on %s, which is years ago", w.Start.In(site.Zone).Format(time.DateOnly))
+	if past := tx.now.Round(0).Sub(w.Start); past > longAgo {
+		doubt("the load began on %s, %.0f days ago, and the books of that month may be closed: look at the year and the month", w.Start.In(site.Zone).Format(time.DateOnly), past.Hours()/24)
+	}
+	if w.Purchaser != "" {
+		doubts = append(doubts, site.unknownPurchaser(w.Purchaser, known)...)
 	}
 	full, err1 := t.Table.Barrels(w.Open)
 	left, err2 := t.Table.Barrels(w.Close)

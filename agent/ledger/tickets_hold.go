@@ -102,6 +102,7 @@ func (l *Ledger) updateHeld(number string, change func(*txn, int) error) error {
 type EditArgs struct {
 	Number string            `json:"number"`
 	Set    map[string]string `json:"set"`
+	Why    string            `json:"why,omitempty"`
 	Anyway string            `json:"anyway,omitempty"` // why a value is right though something speaks against it
 }
 
@@ -114,6 +115,9 @@ func (l *Ledger) Edit(c EditArgs, person string) (made []Edit, err error) {
 			return nil, err
 		}
 	}
+	if _, err := plainText("the reason", c.Why, textMost); err != nil {
+		return nil, err
+	}
 	err = l.updateHeld(c.Number, func(tx *txn, i int) error {
 		h := &tx.held.all[i]
 		ticket, comments, err := h.asItWouldLeave(&l.site, tx.grade())
@@ -123,7 +127,7 @@ func (l *Ledger) Edit(c EditArgs, person string) (made []Edit, err error) {
 		for _, f := range editFields {
 			value, given := set[f.name]
 			if old := f.of(&ticket, comments); given && value != old {
-				made = append(made, Edit{Field: f.name, Old: old, New: value, Person: person, At: tx.now.Round(0)})
+				made = append(made, Edit{Field: f.name, Old: old, New: value, Person: person, At: tx.now.Round(0), Why: c.Why})
 			}
 		}
 		if made == nil {
@@ -133,6 +137,13 @@ func (l *Ledger) Edit(c EditArgs, person string) (made []Edit, err error) {
 		applyEdits(&after, made)
 		before := figureDoubts(ticket)
 		doubts := slices.DeleteFunc(figureDoubts(after), func(d string) bool { return slices.Contains(before, d) })
+		if after.Purchaser != ticket.Purchaser {
+			known, err := tx.l.listTickets()
+			if err != nil {
+				return err
+			}
+			doubts = append(doubts, tx.l.site.unknownPurchaser(after.Purchaser, known)...)
+		}
 		if _, err := insisted(doubts, c.Anyway); err != nil {
 			return err
 		}

@@ -132,7 +132,7 @@ func TestUsersHaveTheirRoles(t *testing.T) {
 		{"look", "", "", []string{"audit"}},
 		{"operate", "tanks.inhibit", "TK-1", []string{"tanks", "inhibit", "TK-1", "1h", "--why", "cleaning"}},
 		{"operate", "tanks.allow", "TK-1", []string{"tanks", "allow", "TK-1"}},
-		{"operate", "tickets.add", "M-1", []string{"tickets", "add", "--tank", "TK-1", "--start", "2026-03-01 10:00", "--end", "2026-03-01 10:40", "--open", "171.25", "--close", "80", "--number", "M-1", "--no-wait"}},
+		{"operate", "tickets.add", "M-1", []string{"tickets", "add", "--tank", "TK-1", "--start", "2026-03-01 10:00", "--end", "2026-03-01 10:40", "--open", "171.25", "--close", "80", "--number", "M-1", "--anyway", "late", "--no-wait"}},
 		{"operate", "queue", "memos/1", []string{"memo", "add", "1", "hello", "--no-wait"}},
 		{"operate", "outbox.drop", "memos/1", []string{"outbox", "drop", "memos/1", "--why", "mistyped"}},
 		{"operate", "clock.trust", "", []string{"clock", "trust"}},

@@ -26,8 +26,8 @@ var editFlags = []struct{ flag, field, about string }{
 }
 
 type ticketsEditOptions struct {
-	changes map[string]string
-	anyway  string
+	changes     map[string]string
+	why, anyway string
 }
 
 func ticketsEditCommand(c *call) *cobra.Command {
@@ -40,7 +40,8 @@ func ticketsEditCommand(c *call) *cobra.Command {
 			return err
 		})
 	}
-	f.StringVar(&o.anyway, "anyway", "", "`TEXT`: why a figure is right though hardly any oil has it; kept in ticket and audit trail")
+	f.StringVar(&o.why, "why", "", "`TEXT` of the reason; kept in ticket and audit trail")
+	f.StringVar(&o.anyway, "anyway", "", "`TEXT`: why a figure is right though hardly any oil has it, or a purchaser though nobody knows the name; kept in ticket and audit trail")
 	for _, name := range []string{"open", "close", "start", "end"} {
 		f.Func(name, "cannot be edited: levels and times are as gauged", func(string) error {
 			return errors.New("levels and times are as gauged; who disagrees rejects the ticket with `gauger tickets reject` and writes another with `gauger tickets add`")
@@ -63,30 +64,19 @@ func (o *ticketsEditOptions) run(ctx context.Context, c *call, args []string) er
 			return err
 		}
 		var made []ledger.Edit
-		if err := d.request(ctx, "tickets.edit", ledger.EditArgs{Number: number, Set: o.changes, Anyway: o.anyway}, &made); err != nil {
+		if err := d.request(ctx, "tickets.edit", ledger.EditArgs{Number: number, Set: o.changes, Why: o.why, Anyway: o.anyway}, &made); err != nil {
 			return err
 		}
 		if c.json() {
 			return printJSON(c.out, map[string]any{"number": number, "edits": made})
 		}
 		for _, e := range made {
-			if _, err := fmt.Fprintf(c.out, "edited: %s: %s\n", number, editText(e)); err != nil {
+			if _, err := fmt.Fprintf(c.out, "edited: %s: %s\n", number, e); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-}
-
-func editText(e ledger.Edit) string {
-	field := strings.ReplaceAll(e.Field, "_", " ")
-	switch {
-	case e.New == "":
-		return fmt.Sprintf("%s %q taken back", field, e.Old)
-	case e.Old == "":
-		return fmt.Sprintf("%s %s, which it had not", field, e.New)
-	}
-	return fmt.Sprintf("%s %s, was %s", field, e.New, e.Old)
 }
 
 type ticketsHoldOptions struct {
@@ -175,7 +165,7 @@ func (d *connection) heldNumber(ctx context.Context, given string) (string, erro
 func (r *ticketRow) editLines(h site) [][2]string {
 	var lines [][2]string
 	for _, e := range r.Edits {
-		lines = append(lines, [2]string{"edited", fmt.Sprintf("%s, by %s on %s%s", editText(e), e.Person, timeText(e.At, h.zone()), reasonSuffix(e.Anyway))})
+		lines = append(lines, [2]string{"edited", fmt.Sprintf("%s, by %s on %s%s%s", e, e.Person, timeText(e.At, h.zone()), reasonSuffix(e.Why), reasonSuffix(e.Anyway))})
 	}
 	if r.Stop != nil {
 		lines = append(lines, [2]string{"put on hold", strings.TrimSuffix(fmt.Sprintf("by %s on %s: %s", r.Stop.Person, timeText(r.Stop.At, h.zone()), r.Stop.Why), ": ")})
