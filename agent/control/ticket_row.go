@@ -47,16 +47,38 @@ func TicketRowOf(b ledger.TicketRecord, e *Entry) TicketRow {
 // Booked says that somebody will book the ticket: it was neither rejected, voided nor given up.
 func (r *TicketRow) Booked() bool { return r.State != "rejected" && r.State != "dropped" && !r.Off() }
 
-// ForReview are the reasons why a person should still look at it: nobody has released it, and no truck's ticket bears it out. What was
-// learned later nobody knew who released it, nor that it may be in the service's books more than once.
+// ForReview are the reasons why a person should still look at it: nobody has released it, and no truck's ticket bears it out; or the truck's
+// is further from it than the gauge's error, or is with another load's too. What was learned later nobody knew
+// who released it, nor that it may be in the service's books more than once.
 func (r *TicketRow) ForReview() (why []string) {
-	if !r.Booked() || r.Hauled.Verdict() == "agrees" {
+	if !r.Booked() {
 		return nil
 	}
-	if r.Load != nil && r.Person == "" {
+	agrees := r.Hauled.Verdict() == "agrees"
+	if r.Load != nil && r.Person == "" && !agrees {
 		why = append(why, r.Load.Review...)
 	}
-	return slices.Concat(why, r.Learned(), r.Repeated())
+	if !agrees {
+		why = slices.Concat(why, r.Learned(), r.Repeated())
+	}
+	if h := r.Hauled; h.Verdict() == "APART" && (h.Within == nil || !*h.Within) {
+		why = append(why, h.String())
+	}
+	if r.TwiceWith != nil {
+		why = append(why, "the truck's ticket is with "+strings.Join(r.TwiceWith, " and ")+" too")
+	}
+	return why
+}
+
+// touched is when it last ended, or was held against a truck's ticket.
+func (r *TicketRow) touched() time.Time {
+	at := r.End
+	for _, m := range r.Matches {
+		if m.At.After(at) {
+			at = m.At
+		}
+	}
+	return at
 }
 
 // Repeated says that a ticket was taken after sends without a clear answer. The service gives no run ticket back and promises nothing of

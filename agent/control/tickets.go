@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,7 +114,8 @@ func (d *Server) ticketRow(b ledger.TicketRecord) (TicketRow, error) {
 func (d *Server) unread(all []ledger.TicketRecord, now time.Time) string {
 	n, bbl, named := 0, 0.0, []string{}
 	for _, b := range slices.Backward(all) {
-		if !b.Left() || now.Sub(b.End) > paperBack {
+		row := TicketRow{TicketRecord: b}
+		if !b.Left() || now.Sub(row.touched()) > paperBack {
 			continue
 		}
 		row, err := d.ticketRow(b)
@@ -121,10 +123,7 @@ func (d *Server) unread(all []ledger.TicketRecord, now time.Time) string {
 		if err != nil || why == nil { // the list tells the error
 			continue
 		}
-		if v := row.Barrels(); v != nil {
-			bbl += *v
-		}
-		if n++; n <= namedSources {
+		if n, bbl = n+1, bbl+*cmp.Or(row.Barrels(), new(0.0)); n <= namedSources {
 			named = append(named, row.Name()+" ("+strings.Join(why, ", ")+")")
 		}
 	}

@@ -35,6 +35,7 @@ type TicketRecord struct {
 	Found      []Finding       `json:"found,omitempty"`       // what was learned after it had left
 	Volumes    *Volumes        `json:"volumes,omitempty"`     // by the tank's table and constants of then
 	Matches    []TruckTicket   `json:"matches,omitempty"`     // what the truck's own tickets say
+	TwiceWith  []string        `json:"twice_with,omitempty"`  // tickets of other loads that have one of its trucks' tickets too: known where tickets are listed
 	Day        string          `json:"production_day,omitempty"`
 	Gauged     []float64       `json:"gauged_in,omitempty"` // opening and closing of a ticket that a person wrote
 	Anyway     string          `json:"anyway,omitempty"`    // why a person wrote it though something spoke against it

@@ -385,6 +385,7 @@ func (l *Ledger) listTickets() ([]TicketRecord, error) {
 	linkReplaced(all)
 	sort.SliceStable(all, func(i, j int) bool { return all[i].Start.Before(all[j].Start) })
 	linkLoads(all, l.droppedTicket)
+	linkTrucks(all)
 	return all, nil
 }
 

@@ -175,3 +175,22 @@ func TestWhatFlowedInIsByATrucksMeterOnly(t *testing.T) {
 		t.Error("a metered one was added to one by gauges")
 	}
 }
+
+// One truck's ticket with two loads is said of both until it is taken back or one of them is void. A truck that took from two tanks of an
+// open equaliser at once has one ticket of both.
+func TestATruckTicketOfTwoLoadsIsSaidOfBoth(t *testing.T) {
+	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	of := func(number string, after time.Duration, group, hauler string) TicketRecord {
+		start := at.Add(after)
+		return TicketRecord{Number: number, Start: start, End: start.Add(40 * time.Minute), TwiceWith: []string{"old"}, Load: &tank.Load{Group: group}, Matches: []TruckTicket{{Hauler: hauler}}}
+	}
+	all := []TicketRecord{of("A-1", 0, "bat", "x7"), of("A-2", time.Minute, "bat", "X7"), of("A-3", 2*time.Hour, "bat", "x7"), of("A-4", 0, "", "8")}
+	linkTrucks(all)
+	if !slices.Equal(all[0].TwiceWith, []string{"A-3"}) || !slices.Equal(all[2].TwiceWith, []string{"A-1", "A-2"}) || all[3].TwiceWith != nil {
+		t.Errorf("%q %q %q", all[0].TwiceWith, all[2].TwiceWith, all[3].TwiceWith)
+	}
+	all[2].Voided = "ann"
+	if linkTrucks(all); all[0].TwiceWith != nil || all[2].TwiceWith != nil {
+		t.Errorf("after a void: %q %q", all[0].TwiceWith, all[2].TwiceWith)
+	}
+}

@@ -239,11 +239,11 @@ func (v *view) tickets(o control.Overview, w words) {
 		if r.Load != nil && len(r.Load.Remarks) > 0 {
 			t.Text += "; " + strings.Join(r.Load.Remarks, ", ")
 		}
-		if r.Hauled != nil {
-			t.Text += "; " + r.Hauled.String()
-			if r.Hauled.Verdict() == "APART" {
-				t.Mood = control.Bad
-			}
+		if text := "; " + r.Hauled.String(); r.Hauled != nil && !strings.Contains(t.Text, text[2:]) {
+			t.Text += text
+		}
+		if r.Hauled.Verdict() == "APART" {
+			t.Mood = control.Bad
 		}
 		t.Text = strings.TrimPrefix(t.Text, "; ")
 		if r.Voided != "" {

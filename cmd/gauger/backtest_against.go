@@ -109,7 +109,7 @@ func gaugedIn(comments string) (bbl float64, ok bool) {
 // newComparedTicket is a ticket of a book as one side of a comparison.
 func newComparedTicket(h site, r *ticketRow) *comparedTicket {
 	g := r.figures(h)
-	t := &comparedTicket{Number: r.Number, Tank: r.Tank, Start: r.Start, End: r.End, Open: g.open, Close: g.closing, Bbl: g.bbl, State: r.State, Remark: r.reviewText()}
+	t := &comparedTicket{Number: r.Number, Tank: r.Tank, Start: r.Start, End: r.End, Open: g.open, Close: g.closing, Bbl: g.bbl, State: r.State, Remark: r.remark()}
 	if t.Start.IsZero() && r.Load != nil { // an earlier version kept a rejected ticket without its times
 		t.Start, t.End = r.Load.Start, r.Load.End
 	}

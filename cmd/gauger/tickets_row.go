@@ -95,46 +95,50 @@ func (r *ticketRow) sentBody() (b ticketBody) {
 	return b
 }
 
-// remark is what the list says of a ticket: why it wants a person, and what a reader should know.
-func (r *ticketRow) remark() string {
-	text := r.reviewText()
-	if r.Load == nil || len(r.Load.Remarks) == 0 {
-		return text
-	}
-	return strings.TrimPrefix(text+", "+strings.Join(r.Load.Remarks, ", "), ", ")
-}
-
 // needsReview begins the remark of a ticket at which a person should look.
 const needsReview = "needs review: "
 
-// reviewText tells the reasons for a review, who wrote or rejected the ticket, and what was out of the usual in sending it.
-func (r *ticketRow) reviewText() string {
-	var all []string
+// remark is what the list says of a ticket: why it wants a person, and what a reader should know.
+func (r *ticketRow) remark() string {
+	look := r.ForReview()
+	if look != nil {
+		look[0] = needsReview + look[0]
+	}
+	return strings.Join(append(look, r.asides()...), ", ")
+}
+
+// asides are what calls for nobody: who wrote, rejected or voided it, what somebody has looked at, what was out of the usual in sending it, and
+// what a reader should know.
+func (r *ticketRow) asides() (all []string) {
+	if r.Voided != "" {
+		all = []string{"void, by " + r.Voided}
+	}
 	switch {
 	case r.Rejected != "":
-		return "rejected by " + r.Rejected
+		return []string{"rejected by " + r.Rejected}
 	case r.Rebuilt != "":
-		all = []string{r.Rebuilt}
+		all = append(all, r.Rebuilt)
 	case r.Load == nil:
-		all = []string{"written by " + r.Person}
+		all = append(all, "written by "+r.Person)
 		if r.Anyway != "" {
 			all = append(all, "anyway: "+r.Anyway)
 		}
-		if why := r.ForReview(); why != nil {
-			all = append(all, needsReview+strings.Join(why, ", "))
-		}
 	default:
-		if all = slices.Concat(r.Load.Review, r.Learned(), r.Repeated()); r.ForReview() != nil {
-			all[0] = needsReview + all[0]
+		look := r.ForReview()
+		for _, why := range slices.Concat(r.Load.Review, r.Learned(), r.Repeated()) {
+			if !slices.Contains(look, why) {
+				all = append(all, why)
+			}
 		}
 		if r.Stop != nil && r.State == "held" {
 			all = append(all, "on hold by "+r.Stop.Person)
 		}
 	}
-	if r.Voided != "" {
-		all = append([]string{"void, by " + r.Voided}, all...)
+	all = append(all, r.SendingRemarks()...)
+	if r.Load != nil {
+		all = append(all, r.Load.Remarks...)
 	}
-	return strings.Join(append(all, r.SendingRemarks()...), ", ")
+	return all
 }
 
 // The service's shape of a run ticket. Levels, temperatures and sediment are in the units of the wire.
@@ -261,12 +265,12 @@ func (r *ticketRow) csvLine(h site) []string {
 		v = &ledger.Volumes{}
 	}
 	var openBbl, closeBbl, off *float64
-	remarks, voidedAt := "", ""
+	voidedAt := ""
 	if r.Volumes != nil {
 		openBbl, closeBbl = &v.OpenBbl, &v.CloseBbl
 	}
 	if r.Load != nil {
-		off, remarks = &r.Load.ErrorBbl, strings.Join(r.Load.Remarks, ", ")
+		off = &r.Load.ErrorBbl
 		if r.Load.Least() != "" {
 			off = nil // there was more, and nobody knows how much
 		}
@@ -293,7 +297,7 @@ func (r *ticketRow) csvLine(h site) []string {
 	} else {
 		line = append(line, "", "", "", "")
 	}
-	line = append(line, r.standing(), spreadsheetText(r.reviewText()))
+	line = append(line, r.standing(), spreadsheetText(strings.Join(r.ForReview(), ", ")))
 	for _, bbl := range []*float64{f.bbl, v.GrossBbl, v.NetBbl} {
 		if gone {
 			bbl = new(0.0)
@@ -303,7 +307,7 @@ func (r *ticketRow) csvLine(h site) []string {
 	if !r.VoidedAt.IsZero() {
 		voidedAt = at(r.VoidedAt)
 	}
-	return append(line, strconv.FormatBool(r.Voided != ""), spreadsheetText(r.Replaces), spreadsheetText(r.ReplacedBy), voidedAt, spreadsheetText(r.Voided), spreadsheetText(remarks))
+	return append(line, strconv.FormatBool(r.Voided != ""), spreadsheetText(r.Replaces), spreadsheetText(r.ReplacedBy), voidedAt, spreadsheetText(r.Voided), spreadsheetText(strings.Join(r.asides(), ", ")))
 }
 
 // writeTicketsCSV writes a line for each ticket: times in the site's zone, gauges in inches, volumes in barrels.
