@@ -109,12 +109,9 @@ func gaugedIn(comments string) (bbl float64, ok bool) {
 // newComparedTicket is a ticket of a book as one side of a comparison.
 func newComparedTicket(h site, r *ticketRow) *comparedTicket {
 	g := r.figures(h)
-	t := &comparedTicket{Number: r.Number, Tank: r.Tank, Start: r.Start, End: r.End, Open: g.open, Close: g.closing, Bbl: g.bbl, State: r.State, Remark: r.remark()}
+	t := &comparedTicket{Number: r.Number, Tank: r.Tank, Start: r.Start, End: r.End, Open: g.open, Close: g.closing, Bbl: g.bbl, State: r.State, Remark: strings.Replace(r.remark(), needsReview, "review: ", 1)}
 	if t.Start.IsZero() && r.Load != nil { // an earlier version kept a rejected ticket without its times
 		t.Start, t.End = r.Load.Start, r.Load.End
-	}
-	if t.Remark != "" && r.Load != nil && r.Rejected == "" && r.Voided == "" {
-		t.Remark = "review: " + t.Remark
 	}
 	return t
 }

@@ -185,9 +185,35 @@ func otherCauses(l *tank.Load) []string {
 	case l.Hidden() != nil:
 		say("A jump of the sensor: not known, no reading came while the level fell.")
 	case l.Samples >= 3:
-		say("A jump of the sensor: no, %s came while the level fell.", countText(l.Samples, "reading"))
+		if from, to := widestStep(l); from > to {
+			say("A jump of the sensor: not excluded, no reading shows the level on its way from %s to %s; %s came while it fell.", spokenLevel(from), spokenLevel(to), countText(l.Samples, "reading"))
+		} else {
+			say("A jump of the sensor: no, %s came while the level fell.", countText(l.Samples, "reading"))
+		}
 	}
 	return out
+}
+
+// widestStep is the part of a fall that no reading shows, where that is more than a quarter of it and three times what lies between two readings
+// else; nothing: the readings show it all.
+func widestStep(l *tank.Load) (from, to float64) {
+	if l.Trend == nil {
+		return 0, 0
+	}
+	n, end := 0.0, l.End.Sub(l.Start).Seconds()
+	at, level := l.Trend.Seconds, l.Trend.Level
+	for i := 1; i < len(at); i++ {
+		if at[i] > 0 && float64(at[i-1]) < end {
+			n++
+			if a, b := float64(level[i-1])/100, float64(level[i])/100; a-b > from-to {
+				from, to = a, b
+			}
+		}
+	}
+	if fell := l.Open - l.Close; from-to <= fell/4 || from-to <= 3*fell/n {
+		return 0, 0
+	}
+	return from, to
 }
 
 // sayUnread says which tanks nobody read, so that oil may have gone there, and what went into the others.

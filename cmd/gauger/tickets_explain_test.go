@@ -359,3 +359,18 @@ func TestATicketThatWaitsForTheClockSaysSo(t *testing.T) {
 		t.Errorf("it stands as %q", got)
 	}
 }
+
+// A fall of which no reading shows a wide part may be a jump, however many readings the rest has. Where the readings are few and even, each step is.
+func TestALeapInsideALoadIsNotDenied(t *testing.T) {
+	for want, x := range map[string]tank.Trend{
+		"not excluded, no reading shows the level on its way from 7 ft 4 in to 2 ft 3 1/2 in; 17 readings": {Seconds: []int32{-1, 1, 2, 4, 6, 8, 9, 11, 13, 14, 16, 55}, Level: []int32{12987, 12640, 12289, 11589, 10884, 10188, 9838, 9136, 8435, 8087, 8800, 2750}},
+		"no, 17 readings came": {Seconds: []int32{-30, -1, 10, 20, 30, 43}, Level: []int32{1000, 12987, 10000, 7500, 5000, 2750}}, // and not the fall before it
+	} {
+		r := paper(func(r *ticketRow) {
+			r.Load.Open, r.Load.Close, r.Load.Samples, r.Load.Trend, r.Load.End = 129.93, 27.5, 17, &x, r.Load.Start.Add(43*time.Second)
+		})
+		if got := strings.Join(r.sentences(site{}), "\n"); !strings.Contains(got, "A jump of the sensor: "+want) {
+			t.Errorf("%s is not in\n%s", want, got)
+		}
+	}
+}
