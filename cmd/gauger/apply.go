@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,7 +14,10 @@ import (
 	"gauger/agent/apply"
 	"gauger/agent/console"
 	"gauger/agent/control"
+	"gauger/agent/ledger"
+	"gauger/agent/tank"
 	"gauger/collectors"
+	"gauger/config"
 
 	"github.com/spf13/cobra"
 )
@@ -117,6 +121,55 @@ func (o *applyOptions) load(ctx context.Context, c *call, gauger *console.Client
 		return errors.Join(err, errQuiet)
 	}
 	return err
+}
+
+// outdatedBack is how far back the readings reach from which a ticket can be made again.
+const outdatedBack = 30 * 24 * time.Hour
+
+// outdated are the tickets that have left with other barrels than they would have by a configuration in which a tank is measured otherwise:
+// what was corrected is right from now on, and those were booked.
+func outdated(all []ledger.TicketRecord, old, now *config.Config, file string, at time.Time) (says []string) {
+	was, is := makings(old), makings(now)
+	for n := range now.Tanks {
+		t := &now.Tanks[n]
+		k := slices.IndexFunc(old.Tanks, func(x config.Tank) bool { return x.ID == t.ID && x.Level == t.Level })
+		if k < 0 {
+			continue
+		}
+		o, read := &old.Tanks[k], was(t.Level) == is(t.Level) // what is read otherwise only the readings can tell
+		before, err1 := tank.LevelInches(1, was(t.Level).Unit, o.Height)
+		after, err2 := tank.LevelInches(1, is(t.Level).Unit, t.Height)
+		bbl := func(level float64) float64 {
+			v, err := t.Table.Barrels((level-float64(o.Offset))*after/before + float64(t.Offset))
+			if err != nil || !read {
+				return math.NaN()
+			}
+			return v
+		}
+		if err1 != nil || err2 != nil || read && before == after && t.Offset == o.Offset && t.Table.Same(o.Table) {
+			continue
+		}
+		var named []string
+		for _, b := range slices.Backward(all) {
+			if b.Tank != t.ID || b.Load == nil || !b.Left() || b.Off() || at.Sub(b.End) > outdatedBack {
+				continue
+			}
+			switch would := bbl(b.Load.Open) - bbl(b.Load.Close); {
+			case math.IsNaN(would):
+				named = append(named, fmt.Sprintf("%s (%.1f bbl)", b.Number, b.Load.GaugeBbl))
+			case math.Abs(would-b.Load.GaugeBbl) >= 0.1:
+				named = append(named, fmt.Sprintf("%s (%.1f bbl, would be %.1f)", b.Number, b.Load.GaugeBbl, would))
+			}
+		}
+		if more := len(named) - 3; more > 0 {
+			named = append(named[:3], fmt.Sprintf("%d more", more))
+		}
+		if named != nil {
+			says = append(says, fmt.Sprintf("%s: tickets of the last 30 days have left with the old figures: %s. `gauger backtest -c %s --against sent` shows what each would be; `gauger tickets add --replaces NUMBER --why TEXT` books the right one in its place",
+				t.ID, strings.Join(named, ", "), file))
+		}
+	}
+	return says
 }
 
 func planError(p applyPlan) error {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"gauger/agent/control"
 	"gauger/agent/ledger"
@@ -10,9 +12,9 @@ import (
 	"gauger/config"
 )
 
-// What a file alone tells of the levels of now is told before it is loaded: not where the level is read otherwise, nor in percent.
-func TestALevelAboveANewHeightIsForeseen(t *testing.T) {
-	site := func(height tank.Length, unit string) *config.Config {
+// onTank is a site with one tank.
+func onTank(t *testing.T) func(height tank.Length, unit string) *config.Config {
+	return func(height tank.Length, unit string) *config.Config {
 		cfg, err := config.Parse("site.yaml", []byte(fmt.Sprintf(`site: Cooper
 id: C
 object: 6f9619ff-8b86-d011-b42d-00c04fc964ff
@@ -28,6 +30,11 @@ tanks:
 		}
 		return cfg
 	}
+}
+
+// What a file alone tells of the levels of now is told before it is loaded: not where the level is read otherwise, nor in percent.
+func TestALevelAboveANewHeightIsForeseen(t *testing.T) {
+	site := onTank(t)
 	now := control.Status{Tanks: []ledger.TankStatus{{ID: "TK-1", Level: new(171.9)}}}
 	got := foreseen(now, site(240, "in"), site(156, "in"))
 	if len(got) != 1 || got[0] != "TK-1 stands at 14-04-0 (171.9 in), above its new height of 13-00-0 (156 in): it would have no level, and no load would be seen" {
@@ -38,5 +45,27 @@ tanks:
 		if says != nil {
 			t.Errorf("%s: %q", what, says)
 		}
+	}
+}
+
+// Who corrects how a tank is measured is told which tickets have left by the old figures, and what they would be where a file tells that.
+func TestTicketsOfOldFiguresAreNamed(t *testing.T) {
+	site, at := onTank(t), time.Date(2026, 3, 20, 0, 0, 0, 0, time.UTC)
+	ticket := func(number string, days int) ledger.TicketRecord {
+		end := at.AddDate(0, 0, -days)
+		return ledger.TicketRecord{Number: number, Tank: "TK-1", Seq: 1, End: end, Load: &tank.Load{Open: 120, Close: 24, GaugeBbl: 161.14}}
+	}
+	all := []ledger.TicketRecord{ticket("A-OLD", 31), ticket("A-1", 3), ticket("A-VOID", 2)}
+	all[2].Voided = "ann"
+	told := func(old, now *config.Config) string { return strings.Join(outdated(all, old, now, "new.yaml", at), "") }
+	const want = "TK-1: tickets of the last 30 days have left with the old figures: A-1 (161.1 bbl, would be 151.1). `gauger backtest -c new.yaml --against sent` shows"
+	if got := told(site(192, "percent"), site(180, "percent")); !strings.HasPrefix(got, want) {
+		t.Errorf("a height in percent: %q", got)
+	}
+	if got := told(site(192, "in"), site(192, "cm")); !strings.Contains(got, "old figures: A-1 (161.1 bbl). `gauger") {
+		t.Errorf("read otherwise: %q", got)
+	}
+	if got := told(site(192, "in"), site(180, "in")) + told(site(192, "in"), site(192, "in")); got != "" {
+		t.Errorf("the same barrels: %q", got)
 	}
 }

@@ -48,7 +48,7 @@ type (
 		Changes  []string  `json:"changes"`
 		Refused  []string  `json:"refused,omitempty"`
 		Unjudged []string  `json:"not_judged,omitempty"` // tanks that have no good level before
-		Foreseen []string  `json:"foreseen,omitempty"`   // what the levels of now would be by it, where that is no level
+		Foreseen []string  `json:"foreseen,omitempty"`   // levels of now that would be none by it, and tickets that have left by the old figures
 		Until    time.Time `json:"until,omitzero"`       // of the watch; zero: it was not loaded
 		Next     string    `json:"next_start,omitempty"` // what is read then, once it stands; empty: the file itself
 		Copy     string    `json:"copy,omitempty"`       // the command that has the file say it
@@ -144,6 +144,9 @@ func (a *atWork) try(ctx context.Context, o applyOrder) (applyPlan, error) {
 		plan.Refused = []string{known + "; --again tries it once more"}
 	}
 	plan.Unjudged, plan.Foreseen = unjudged(status), foreseen(status, old, cfg)
+	if left, err := d.server.Ledger.Tickets(); err == nil { // else who looks for them is told why not
+		plan.Foreseen = append(plan.Foreseen, outdated(left, old, cfg, o.URL, time.Now())...)
+	}
 	switch {
 	case o.Dry || plan.Same:
 		return plan, nil
