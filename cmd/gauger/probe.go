@@ -316,12 +316,9 @@ func (p probeResult) noneFits(a probeRequest, other string) string {
 	if len(a.Measures) > 0 {
 		expected = func(v float64) string { return fmt.Sprintf("%s (%.2f in)", tank.Length(v).Gauge(), v) }
 	}
-	text := "No line fits " + expected(a.Low)
-	if a.High != a.Low {
-		text += " to " + expected(a.High)
-	}
+	text := strings.TrimSuffix("No line fits "+expected(a.Low)+" to "+expected(a.High), " to "+expected(a.Low))
 	if len(a.Measures) > 0 && a.Measure == "" && other == a.otherKind() && !slices.ContainsFunc(a.Measures, func(m survey.Measure) bool { return m.Name == "percent" }) {
-		text += ".\nA register that counts in percent fits only with the tank's height: give --height 20ft."
+		text += ".\nA register that counts in percent fits only with the tank's height: give --height 20ft"
 	}
 	// Of what is not plain an offset would be one wonder more.
 	i := slices.IndexFunc(p.Guesses, func(g guess) bool {
@@ -329,7 +326,7 @@ func (p probeResult) noneFits(a probeRequest, other string) string {
 	})
 	if i >= 0 {
 		g := p.Guesses[i]
-		text = strings.TrimSuffix(text, ".") + fmt.Sprintf(".\nThe likeliest, %s, is at %s. If that is the register, the transmitter is off by %+.2f in: take its line, and `gauger commission` gives the tank offset: %gin.",
+		text += fmt.Sprintf(".\nThe likeliest, %s, is at %s. If that is the register, the transmitter is off by %+.2f in: take its line, and `gauger commission` gives the tank offset: %gin.",
 			strings.TrimSpace(g.Type+" "+g.Order), expected(*g.Inches), *g.Inches-a.Low, math.Round(100*(a.Low-*g.Inches))/100)
 	}
 	return dialogue.Fold(text + "\nElse try " + other + ", another register or unit, or gauge again: the level may have moved.")

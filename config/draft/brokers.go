@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -144,4 +145,21 @@ func (v *Interview) takeTopics(ctx context.Context, key string, heard []mqtt.Sug
 		d.Points = append(d.Points, rawPoint(line))
 	}
 	return v.Remember(key+"points", strings.Join(lines, "\n"))
+}
+
+// freshLevel is a name for a level that no point has yet, of whichever device: a tank is picked by it.
+func (v *Interview) freshLevel(d *Device) (name string) {
+	for n, taken := 1, true; taken; n++ {
+		name = fmt.Sprintf("tk%d-level", n)
+		taken = slices.ContainsFunc(append(v.site.Devices, d), func(d *Device) bool { _, err := d.checkName(name); return err != nil })
+	}
+	return name
+}
+
+// checkName wants a name that no other point of the device has.
+func (d *Device) checkName(name string) (string, error) {
+	if slices.ContainsFunc(d.Points, func(p *Point) bool { return p.Name == name }) {
+		return "", fmt.Errorf("%s is taken", name)
+	}
+	return plainName(name)
 }

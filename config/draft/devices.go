@@ -127,7 +127,8 @@ func (v *Interview) askDevice(ctx context.Context, key, url string, unit int) er
 	}
 	v.site.Devices = append(v.site.Devices, d)
 	err = v.askRegisters(ctx, key, url, unit, d)
-	if given := func(point string) bool { return strings.HasPrefix(point, d.Name+"/") }; err == nil && len(d.Points) == 0 && v.Probe != nil && !slices.ContainsFunc(v.Points, given) {
+	given := func(point string) bool { return strings.HasPrefix(point, d.Name+"/") }
+	if err == nil && len(d.Points) == 0 && v.Probe != nil && !slices.ContainsFunc(v.Points, given) {
 		v.Say("  Unit %d has no point and is left out.", unit)
 		v.site.Devices = v.site.Devices[:len(v.site.Devices)-1]
 	}
@@ -159,23 +160,6 @@ func plainName(name string) (string, error) {
 		return "", errors.New("letters, digits, - and _")
 	}
 	return name, nil
-}
-
-// freshLevel is a name for a level that no point has yet, of whichever device: a tank is picked by it.
-func (v *Interview) freshLevel(d *Device) (name string) {
-	for n, taken := 1, true; taken; n++ {
-		name = fmt.Sprintf("tk%d-level", n)
-		taken = slices.ContainsFunc(append(v.site.Devices, d), func(d *Device) bool { _, err := d.checkName(name); return err != nil })
-	}
-	return name
-}
-
-// checkName wants a name that no other point of the device has.
-func (d *Device) checkName(name string) (string, error) {
-	if slices.ContainsFunc(d.Points, func(p *Point) bool { return p.Name == name }) {
-		return "", fmt.Errorf("%s is taken", name)
-	}
-	return plainName(name)
 }
 
 // askMap asks for a template or a file of register addresses, and takes its points.
