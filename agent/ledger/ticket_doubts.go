@@ -195,34 +195,6 @@ func figureDoubts(r cloud.RunTicket) (doubts []string) {
 	return doubts
 }
 
-// unknownPurchaser doubts a name that neither the configuration nor a ticket has, and names those that are spelt most like it: a slip would be
-// a buyer of its own in every sum.
-func (s *Site) unknownPurchaser(name string, all []TicketRecord) (doubts []string) {
-	var known []string
-	for i := range s.Tanks {
-		known = append(known, s.Tanks[i].Purchaser)
-	}
-	for i := range all {
-		if b := &all[i]; !b.Off() {
-			known = append(known, b.buyers()...)
-		}
-	}
-	if slices.Contains(known, name) {
-		return nil
-	}
-	alike := func(other string) (n int) {
-		a, b := strings.ToLower(name), strings.ToLower(other)
-		for n < min(len(a), len(b)) && a[n] == b[n] {
-			n++
-		}
-		return n
-	}
-	slices.Sort(known)
-	known = slices.Compact(known)
-	slices.SortStableFunc(known, func(a, b string) int { return alike(b) - alike(a) })
-	return []string{fmt.Sprintf("no tank and no ticket has the purchaser %q, but %s", name, strings.Join(known[:min(len(known), 3)], ", "))}
-}
-
 // layering, in degrees Fahrenheit: the oil of one tank has seldom more from bottom to top.
 const layering = 60
 

@@ -77,6 +77,34 @@ func (b *TicketRecord) buyers() (names []string) {
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
+// unknownPurchaser doubts a name that neither the configuration nor a ticket has, and names those that are spelt most like it: a slip would be
+// a buyer of its own in every sum.
+func unknownPurchaser(tanks []Tank, name string, all []TicketRecord) (doubts []string) {
+	var known []string
+	for i := range tanks {
+		known = append(known, tanks[i].Purchaser)
+	}
+	for i := range all {
+		if b := &all[i]; !b.Off() {
+			known = append(known, b.buyers()...)
+		}
+	}
+	if slices.Contains(known, name) {
+		return nil
+	}
+	alike := func(other string) (n int) {
+		a, b := strings.ToLower(name), strings.ToLower(other)
+		for n < min(len(a), len(b)) && a[n] == b[n] {
+			n++
+		}
+		return n
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	slices.SortStableFunc(known, func(a, b string) int { return alike(b) - alike(a) })
+	return []string{fmt.Sprintf("no tank and no ticket has the purchaser %q, but %s", name, strings.Join(known[:min(len(known), 3)], ", "))}
+}
+
 // gauges are the opening and the closing one; nil where a version did not keep them.
 func (b *TicketRecord) gauges() []float64 {
 	switch {
@@ -241,6 +269,38 @@ func linkLoads(all []TicketRecord, dropped func(TicketRecord) bool) {
 		if b := &all[i]; b.LoadOf != "" && sum[b.LoadOf] > 0 && b.share[1] != 1 {
 			b.share[0], b.share[1] = b.share[0]/sum[b.LoadOf], b.share[1]/sum[b.LoadOf]
 			b.InflowBbl = new(hundredths(*b.InflowBbl*b.share[1]) - hundredths(*b.InflowBbl*b.share[0]))
+		}
+	}
+}
+
+// sharesTruck says that two tickets have one truck's ticket, and may book the same oil. What a truck took from several tanks of an open
+// equaliser at once is one load.
+func (b *TicketRecord) sharesTruck(o *TicketRecord, hauler string) bool {
+	if b.Name() == o.Name() || b.Off() || o.Off() || b.Load != nil && o.Load != nil && b.Load.Group != "" && b.Load.Group == o.Load.Group && b.Start.Before(o.End) && o.Start.Before(b.End) {
+		return false
+	}
+	return slices.ContainsFunc(o.Matches, func(x TruckTicket) bool { return x.Removed == nil && strings.EqualFold(x.Hauler, hauler) })
+}
+
+// linkTrucks says of each ticket which others have one of its trucks' tickets too.
+func linkTrucks(all []TicketRecord) {
+	at := map[string][]*TicketRecord{}
+	for i := range all {
+		all[i].TwiceWith = nil // it may have been kept with the ticket
+		for _, m := range all[i].Matches {
+			if m.Removed == nil {
+				key := strings.ToLower(m.Hauler)
+				at[key] = append(at[key], &all[i])
+			}
+		}
+	}
+	for hauler, group := range at {
+		for _, b := range group {
+			for _, o := range group {
+				if b.sharesTruck(o, hauler) && !slices.Contains(b.TwiceWith, o.Name()) {
+					b.TwiceWith = append(b.TwiceWith, o.Name())
+				}
+			}
 		}
 	}
 }

@@ -336,7 +336,7 @@ func (tx *txn) judgeManual(w *ManualTicket, known []TicketRecord) (doubts []stri
 		doubt("the load began on %s, %.0f days ago, and the books of that month may be closed: look at the year and the month", w.Start.In(site.Zone).Format(time.DateOnly), past.Hours()/24)
 	}
 	if w.Purchaser != "" {
-		doubts = append(doubts, site.unknownPurchaser(w.Purchaser, known)...)
+		doubts = append(doubts, unknownPurchaser(site.Tanks, w.Purchaser, known)...)
 	}
 	full, err1 := t.Table.Barrels(w.Open)
 	left, err2 := t.Table.Barrels(w.Close)

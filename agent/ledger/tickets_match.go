@@ -271,38 +271,6 @@ func removeTruckTicket(all []TruckTicket, hauler string, r Removal) ([]TruckTick
 	return nil, fmt.Errorf("no truck's ticket %s is recorded with it; there is %s", hauler, strings.Join(there, ", "))
 }
 
-// sharesTruck says that two tickets have one truck's ticket, and may book the same oil. What a truck took from several tanks of an open
-// equaliser at once is one load.
-func (b *TicketRecord) sharesTruck(o *TicketRecord, hauler string) bool {
-	if b.Name() == o.Name() || b.Off() || o.Off() || b.Load != nil && o.Load != nil && b.Load.Group != "" && b.Load.Group == o.Load.Group && b.Start.Before(o.End) && o.Start.Before(b.End) {
-		return false
-	}
-	return slices.ContainsFunc(o.Matches, func(x TruckTicket) bool { return x.Removed == nil && strings.EqualFold(x.Hauler, hauler) })
-}
-
-// linkTrucks says of each ticket which others have one of its trucks' tickets too.
-func linkTrucks(all []TicketRecord) {
-	at := map[string][]*TicketRecord{}
-	for i := range all {
-		all[i].TwiceWith = nil // it may have been kept with the ticket
-		for _, m := range all[i].Matches {
-			if m.Removed == nil {
-				key := strings.ToLower(m.Hauler)
-				at[key] = append(at[key], &all[i])
-			}
-		}
-	}
-	for hauler, group := range at {
-		for _, b := range group {
-			for _, o := range group {
-				if b.sharesTruck(o, hauler) && !slices.Contains(b.TwiceWith, o.Name()) {
-					b.TwiceWith = append(b.TwiceWith, o.Name())
-				}
-			}
-		}
-	}
-}
-
 // duplicateTruckTicket warns of a truck's ticket that stands with another of ours: the same oil would be booked twice, the more
 // surely where both together are more than a truck holds.
 func (s *Site) duplicateTruckTicket(all []TicketRecord, b *TicketRecord, m TruckTicket) string {
