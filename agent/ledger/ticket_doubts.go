@@ -30,9 +30,10 @@ type ManualTicket struct {
 
 // What speaks against a ticket that a person writes.
 const (
-	ahead    = 10 * time.Minute    // of a clock that can be believed: a person's watch may differ by so much
-	longLoad = 24 * time.Hour      // a longer load has a wrong date
-	longAgo  = 62 * 24 * time.Hour // the books of the month before last are closed, and a year is easily typed wrong
+	ahead    = 10 * time.Minute // of a clock that can be believed: a person's watch may differ by so much
+	longLoad = 24 * time.Hour   // a longer load has a wrong date
+	longAgo  = 2 * 366 * 24 * time.Hour
+	lateMost = 62 * 24 * time.Hour // in which a load is usually written; one that is a year older has a wrong year
 	oneTruck = 1.2                 // times truck_max, as for a load that was seen: by the table it is never exact
 )
 

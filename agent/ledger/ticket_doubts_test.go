@@ -106,9 +106,9 @@ func TestWhatSpeaksAgainstATicketByHand(t *testing.T) {
 			{"335.7 bbl, and a truck holds 215 (loads.truck_max)", func(w *ManualTicket) { w.Open, w.Close = 240, 40 }, false},
 			{"a minute, and no pump is believed more than 15 (loads.max_rate)", func(w *ManualTicket) { w.Start = end.Add(-2 * time.Minute) }, false},
 			{"36", func(w *ManualTicket) { w.Start, w.End = w.Start.AddDate(-1, 0, 0), w.End.AddDate(-1, 0, 0) }, false}, // days ago
-			{"look at the year and the month", func(w *ManualTicket) { w.Start, w.End = w.Start.AddDate(0, 0, -63), w.End.AddDate(0, 0, -63) }, false},
-			{"", func(w *ManualTicket) { w.Start, w.End = w.Start.AddDate(0, 0, -61), w.End.AddDate(0, 0, -61) }, false},
-			{`no tank and no ticket has the purchaser "Acne", but Acme`, func(w *ManualTicket) { w.Purchaser = "Acne" }, false},
+			{"look at the year", func(w *ManualTicket) { w.Start, w.End = w.Start.AddDate(-1, 0, -60), w.End.AddDate(-1, 0, -60) }, false},
+			{"", func(w *ManualTicket) { w.Start, w.End = w.Start.AddDate(0, 0, -240), w.End.AddDate(0, 0, -240) }, false},
+			{`no tank and no ticket has the purchaser "Acne", but "Acme"`, func(w *ManualTicket) { w.Purchaser = "Acne" }, false},
 			{"", func(w *ManualTicket) { w.Purchaser = "Acme" }, false},
 			{"takes 25 hours", func(w *ManualTicket) { w.Start = end.Add(-25 * time.Hour) }, false},
 			{"bsw 40 is hardly ever so", func(w *ManualTicket) { w.BSW = new(40.0) }, false},
@@ -236,7 +236,7 @@ func TestAFigureThatHardlyAnyOilHasWantsAReason(t *testing.T) {
 		edit := func(field, value, anyway string) ([]Edit, error) {
 			return b.Edit(EditArgs{Number: all[0].Handle + all[0].Number, Set: map[string]string{field: value}, Anyway: anyway}, "ann")
 		}
-		if _, err := edit("purchaser", "Acme Oli", ""); err == nil || !strings.Contains(err.Error(), `has the purchaser "Acme Oli", but Acme. Correct it`) {
+		if _, err := edit("purchaser", "Amce", ""); err == nil || !strings.Contains(err.Error(), `has the purchaser "Amce", but "Acme". Correct it`) {
 			t.Errorf("a purchaser that nobody knows: %v", err)
 		}
 		for _, anyway := range []string{"a spot sale", ""} { // after that it is known
@@ -333,4 +333,20 @@ func (s *taker) Send(_ context.Context, _ string, batch []outbox.Record) []outbo
 		s.numbers = append(s.numbers, r.Seq)
 	}
 	return slices.Repeat([]outbox.Answer{{Class: outbox.Stored, Status: 200}}, len(batch))
+}
+
+// TestASlipInAName: another buyer is another buyer.
+func TestASlipInAName(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"bravo oli", "bravo oil", true}, {"acme cruude", "acme crude", true}, {"acne", "acme", true}, {"acme", "acme", true}, {"acm", "acme", true},
+		{"buyer a", "buyer b", false}, {"buyer 1", "buyer 2", false}, {"acme 2", "acme", false}, {"a", "b", false}, {"bravo", "acme", false},
+		{"plains north", "plains south", false}, {"", "acme", false}, {"a oil", "b oil", false},
+	} {
+		if slipped(c.a, c.b) != c.want || slipped(c.b, c.a) != c.want {
+			t.Errorf("%q for %q: %v, want %v", c.a, c.b, slipped(c.a, c.b), c.want)
+		}
+	}
 }

@@ -77,9 +77,9 @@ func (b *TicketRecord) buyers() (names []string) {
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
-// unknownPurchaser doubts a name that neither the configuration nor a ticket has, and names those that are spelt most like it: a slip would be
-// a buyer of its own in every sum.
-func unknownPurchaser(tanks []Tank, name string, all []TicketRecord) (doubts []string) {
+// likelySlip doubts a purchaser's name that neither the configuration nor a ticket has, where one that they have is a slip of the fingers from
+// it: it would be a buyer of its own in every sum.
+func likelySlip(tanks []Tank, name string, all []TicketRecord) (doubts []string) {
 	var known []string
 	for i := range tanks {
 		known = append(known, tanks[i].Purchaser)
@@ -92,17 +92,30 @@ func unknownPurchaser(tanks []Tank, name string, all []TicketRecord) (doubts []s
 	if slices.Contains(known, name) {
 		return nil
 	}
-	alike := func(other string) (n int) {
-		a, b := strings.ToLower(name), strings.ToLower(other)
-		for n < min(len(a), len(b)) && a[n] == b[n] {
-			n++
-		}
-		return n
+	if k := slices.IndexFunc(known, func(other string) bool { return slipped(strings.ToLower(name), strings.ToLower(other)) }); k >= 0 {
+		return []string{fmt.Sprintf("no tank and no ticket has the purchaser %q, but %q", name, known[k])}
 	}
-	slices.Sort(known)
-	known = slices.Compact(known)
-	slices.SortStableFunc(known, func(a, b string) int { return alike(b) - alike(a) })
-	return []string{fmt.Sprintf("no tank and no ticket has the purchaser %q, but %s", name, strings.Join(known[:min(len(known), 3)], ", "))}
+	return nil
+}
+
+// slipped says that two names are the same but for one letter too many, too few or another one, or two of them swapped. Buyer 1 and Buyer 2,
+// or A and B, are two.
+func slipped(a, b string) bool {
+	k := 0
+	for k < min(len(a), len(b)) && a[k] == b[k] {
+		k++
+	}
+	alone := func(s string) bool { // a word of one letter stands there
+		return (k == 0 || s[k-1] == ' ') && (k+1 >= len(s) || s[k+1] == ' ')
+	}
+	if alone(a) && alone(b) {
+		return false
+	}
+	for a, b = a[k:], b[k:]; a != "" && b != "" && a[len(a)-1] == b[len(b)-1]; {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	swapped := len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
+	return (swapped || len(a) <= 1 && len(b) <= 1) && !strings.ContainsAny(a+b, "0123456789")
 }
 
 // gauges are the opening and the closing one; nil where a version did not keep them.

@@ -219,9 +219,6 @@ func (tx *txn) add(w ManualTicket, person string, contradictions []string) (numb
 	if err != nil {
 		return "", "", err
 	}
-	if warning == "" {
-		w.Anyway = "" // nothing spoke against it
-	}
 	if w.Number == "" {
 		w.Number = firstFree(l.site.number("M", w.Tank, w.Start), l.site.numberMax(), tx.numberTaken)
 	}
@@ -332,11 +329,11 @@ func (tx *txn) judgeManual(w *ManualTicket, known []TicketRecord) (doubts []stri
 	if took := w.End.Sub(w.Start); took > longLoad {
 		doubt("the load takes %.0f hours", took.Hours())
 	}
-	if past := tx.now.Round(0).Sub(w.Start); past > longAgo {
-		doubt("the load began on %s, %.0f days ago, and the books of that month may be closed: look at the year and the month", w.Start.In(site.Zone).Format(time.DateOnly), past.Hours()/24)
+	if past, year := tx.now.Round(0).Sub(w.Start), tx.now.Round(0).Sub(w.Start.AddDate(1, 0, 0)); past > longAgo || year >= 0 && year < lateMost {
+		doubt("the load began on %s, %.0f days ago: look at the year", w.Start.In(site.Zone).Format(time.DateOnly), past.Hours()/24)
 	}
 	if w.Purchaser != "" {
-		doubts = append(doubts, unknownPurchaser(site.Tanks, w.Purchaser, known)...)
+		doubts = append(doubts, likelySlip(site.Tanks, w.Purchaser, known)...)
 	}
 	full, err1 := t.Table.Barrels(w.Open)
 	left, err2 := t.Table.Barrels(w.Close)
