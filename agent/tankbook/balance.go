@@ -20,7 +20,7 @@ const (
 
 func (w *bookkeeper) closedDay(i int, p *tankPage) Day {
 	s, t := &p.yesterday, w.site.Tank(i)
-	got := s.sumReceived()
+	got := s.sumReceived(t.Group != "")
 	metered := w.metered(i, p)
 	if !metered {
 		p.unloaded = w.findUnloaded(i, p)

@@ -32,7 +32,12 @@ func plain(t *testing.T, tanks ...tank.Tank) tank.Site {
 // booked plays wells for some days and returns the closed days of each tank.
 func booked(t *testing.T, days float64, events *[]tank.Event, wells ...tanktest.Well) map[string][]Day {
 	t.Helper()
-	site := plain(t, make([]tank.Tank, len(wells))...)
+	return bookedAt(t, plain(t, make([]tank.Tank, len(wells))...), days, events, wells...)
+}
+
+// bookedAt does it at a site of such tanks.
+func bookedAt(t *testing.T, site tank.Site, days float64, events *[]tank.Event, wells ...tanktest.Well) map[string][]Day {
+	t.Helper()
 	rules := Rules{Zone: time.UTC, GaugeOff: 7 * time.Hour, LossLimit: 0.8}
 	var st tank.State
 	var b Book

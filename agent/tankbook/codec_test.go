@@ -39,7 +39,7 @@ func TestTheBookOfTheFormatBeforeIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := n.pages[0]; p.today.sumReceived() != 0 || p.last != b.pages[0].last || len(p.today.remarks) != len(b.pages[0].today.remarks) {
+	if p := n.pages[0]; p.today.sumReceived(false) != 0 || p.last != b.pages[0].last || len(p.today.remarks) != len(b.pages[0].today.remarks) {
 		t.Errorf("%+v", p)
 	}
 }

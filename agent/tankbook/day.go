@@ -283,6 +283,7 @@ func (b Book) Next(s tank.Site, rules Rules, st tank.State, in tank.Input, out [
 		w.addOutcome(o)
 	}
 	for i := max(0, from); i < min(to, s.Len()); i++ {
+		w.evenFalls(i)
 		w.closeWhenDue(i)
 	}
 	return w.b, w.outcomes

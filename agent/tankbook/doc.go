@@ -13,9 +13,9 @@
 //
 // The order of the files, of which each uses those before it: still (the slope of all rests of a day), rest (the level
 // parted into rests and movements), book (the open days), parts (amounts of a day that have a name), remeasured (another table or
-// offset), unseen (what changed over a gap), transfer (oil that went to other tanks), balance (a closed day, and the
-// production meter), loss (oil that is missing, reported once), day (gauge-offs; what the detector decided goes to its day; the whole
-// step), codec (what is stored), join (days between which no stock is known).
+// offset), unseen (what changed over a gap), transfer (oil that went to other tanks), even (what an equaliser moved), balance (a closed
+// day, and the production meter), loss (oil that is missing, reported once), day (gauge-offs; what the detector decided goes to its day;
+// the whole step), codec (what is stored), join (days between which no stock is known).
 //
 // # Decisions
 //
@@ -26,7 +26,9 @@
 //
 // A transfer is known by the giver's volume and shared by what the others rose. A tank's day closes only when no tank of the site
 // has an undecided draw, for four hours at most. What the detector saw leave in a draw that is no run, small or by the meter that sells
-// the oil, left with what flowed in meanwhile, or went to the tank that rose by the same barrels. A rise that is no production makes a day blind, not its fall a loss.
+// the oil, left with what flowed in meanwhile, or went to the tank that rose by the same barrels. What an equaliser moves,
+// whenever it does, is a transfer: no production of the tank that rose, and no loss of those that fell. Only what all of a group lost is an
+// other amount. A rise that is no production makes a day blind, not its fall a loss.
 //
 // When a tank begins to be measured otherwise, what the same oil is more or less is no production: it is an other amount with a name. So
 // is what a level has changed over a gap by more than production explains, unless the detector finds that it was a run or a transfer.

@@ -49,19 +49,20 @@ func (p *tankPage) byDay(m movement, share float64) []dayPart {
 }
 
 // addTransfer books oil that went from tank i to others of the site between two times, unix s. It is divided by what they rose; where that
-// is too little, as of one that was drawn from as well, the named one got it all.
+// is too little, as of one that was drawn from as well, the named one got it all. What went to a tank of its group went to that group alone.
 func (w *bookkeeper) addTransfer(i int, p *tankPage, m movement, name string) {
 	parts := p.byDay(m, moveShare)
 	for _, x := range parts {
 		x.day.transferredOut += x.bbl
 	}
-	rises, sum := w.rises(i, p.clockOffset, m, parts), 0.0
+	j, ok := w.tankIndex(name)
+	rises, sum := w.rises(i, p.clockOffset, m, parts, ok && w.joined(i, j)), 0.0
 	for _, r := range rises {
 		sum += r.bbl
 	}
 	if sum < allRose*m.bbl {
 		rises, sum = nil, 1
-		if j, ok := w.tankIndex(name); ok && j != i {
+		if ok && j != i {
 			named := rise{tank: j}
 			for _, x := range parts {
 				named.parts = append(named.parts, (x.to-x.from)/(m.to-m.from))
@@ -146,11 +147,17 @@ func (w *bookkeeper) addReturn(c *tank.Correction) {
 // othersGot says that other tanks rose by what left tank i, in the same time, and by more than any well makes of itself.
 func (w *bookkeeper) othersGot(i int, own *tankPage, m movement) bool {
 	rose, alone := 0.0, 0.0
-	for _, r := range w.rises(i, own.clockOffset, m, []dayPart{{movement: m}}) {
+	for _, r := range w.rises(i, own.clockOffset, m, []dayPart{{movement: m}}, false) {
 		usual, most := w.site.Inflow(w.st, r.tank, m.from-own.clockOffset-riseBefore, m.to-own.clockOffset+riseAfter)
 		rose, alone = rose+r.bbl, alone+most-usual
 	}
 	return rose > alone && math.Abs(rose-m.bbl) <= math.Max(fallLeast, sameShare*m.bbl)
+}
+
+// joined says that an equaliser joins two tanks.
+func (w *bookkeeper) joined(i, j int) bool {
+	group := w.site.Tank(i).Group
+	return group != "" && group == w.site.Tank(j).Group
 }
 
 // rise is what a tank rose by in each part of a transfer, and in all of it.
@@ -160,11 +167,11 @@ type rise struct {
 	bbl   float64
 }
 
-// rises are those of the tanks that had a part in a transfer out of tank i; off is what unix seconds are ahead of the site's.
-func (w *bookkeeper) rises(i int, off float64, m movement, parts []dayPart) (all []rise) {
+// rises are those of the tanks that had a part in a transfer out of tank i, of those that an equaliser joins to it or of the others; off is
+// what unix seconds are ahead of the site's.
+func (w *bookkeeper) rises(i int, off float64, m movement, parts []dayPart, joined bool) (all []rise) {
 	for j := range w.site.Len() {
-		t := w.site.Tank(j)
-		if j == i || w.b.page(j) == nil || t.Group != "" && t.Group == w.site.Tank(i).Group {
+		if j == i || w.b.page(j) == nil || w.joined(i, j) != joined {
 			continue
 		}
 		r := rise{tank: j}
@@ -253,7 +260,7 @@ func (w *bookkeeper) steppedUp(i int, p *tankPage, m movement, metered bool) boo
 // or hands.
 func (w *bookkeeper) findUnloaded(i int, p *tankPage) *tank.Event {
 	s, t, usual := &p.yesterday, w.site.Tank(i), p.rose
-	came, most, next := s.closing.stock-s.opening.stock+s.water+s.transferredOut-s.sumReceived()+s.other, movement{}, 0.0
+	came, most, next := s.closing.stock-s.opening.stock+s.water+s.transferredOut-s.sumReceived(t.Group != "")+s.other, movement{}, 0.0
 	for _, r := range s.runs {
 		came += r.Bbl
 	}
@@ -305,15 +312,16 @@ func (p *tankPage) findLift() {
 	}
 }
 
-// sumReceived are the barrels that came in from other tanks. What came while a run was under way left with it.
-func (s *openDay) sumReceived() float64 {
+// sumReceived are the barrels that came in from other tanks. What came while a run was under way left with it; in a group the run's own
+// inflow has what came through the equaliser.
+func (s *openDay) sumReceived(joined bool) float64 {
 	sum := 0.0
 	for _, g := range s.transferredIn {
 		sum += g.bbl
 		for k := range s.runs {
 			r := &s.runs[k]
 			both := math.Min(g.to, tank.UnixSeconds(r.End)) - math.Max(g.from, tank.UnixSeconds(r.Start))
-			if both <= 0 || g.to <= g.from {
+			if joined || both <= 0 || g.to <= g.from {
 				continue
 			}
 			part := g.bbl * both / (g.to - g.from)
