@@ -49,6 +49,21 @@ func (c *checker) checkTanks() {
 		if len(members) == 1 {
 			c.warnf(fmt.Sprintf("tanks[%d].group", members[0]), "%s has no other tank; an equaliser joins two or more: check the name", quote(name))
 		}
+		c.doubtPurchasers(name, members)
+	}
+}
+
+// doubtPurchasers tells of joined tanks whose tickets name several purchasers.
+func (c *checker) doubtPurchasers(group string, members []int) {
+	var names []string
+	for _, i := range members {
+		t := &c.cfg.Tanks[i]
+		if name := strings.TrimSpace(t.Purchaser); t.Lact() || name == "" || slices.Contains(names, name) {
+			continue
+		} else if names = append(names, name); len(names) == 2 {
+			c.warnf(fmt.Sprintf("tanks[%d].purchaser", i), "%s joins tanks of %s and %s: while the equaliser is open, one truck's load is a ticket of each tank, of which some name who did not buy it. "+
+				"Write one purchaser for the group, or hold the tickets (tickets: {hold: 12h}) and give those of one load its purchaser: gauger tickets edit NUMBER --purchaser NAME", quote(group), quote(names[0]), quote(name))
+		}
 	}
 }
 

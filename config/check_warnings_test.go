@@ -150,3 +150,24 @@ func TestEveryMessageThatIsPostedIsDoubted(t *testing.T) {
 		}
 	}
 }
+
+// One truck's load from joined tanks is a ticket of each: where they name two purchasers, check says whose tickets are wrong, and refuses nothing.
+func TestAGroupOfTwoPurchasersIsTold(t *testing.T) {
+	const group, buyer = "    group: west\n", "    purchaser: Acme Crude Gathering\n"
+	joined := strings.ReplaceAll(string(Example), buyer, group+buyer)
+	for text, want := range map[string]bool{
+		joined: false,
+		strings.Replace(joined, buyer, strings.Replace(buyer, "Acme Crude Gathering", "Bravo Oil", 1), 1):                     true,
+		strings.Replace(joined, buyer, "    sales: lact\n"+strings.Replace(buyer, "Acme Crude Gathering", "Bravo Oil", 1), 1): false,
+		strings.Replace(string(Example), buyer, strings.Replace(buyer, "Acme Crude Gathering", "Bravo Oil", 1), 1):            false,
+	} {
+		text = strings.Replace(text, "    sales: truck ", "    #sales: ", 1)
+		cfg, err := Parse("gauger.yaml", []byte(text), "testdata")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := told(cfg.Warnings, "tanks[1].purchaser"); (said != "") != want || want && !strings.Contains(said, `"Bravo Oil" and "Acme Crude Gathering"`) {
+			t.Errorf("told %q, want %v", said, want)
+		}
+	}
+}
