@@ -27,7 +27,7 @@ func bookCommand(c *call) *cobra.Command {
 	cmd := newCommand(c, "book [--day DATE] [--month MONTH] [--format csv]", "the tank book: stocks, production, runs, and what is unexplained", o.run)
 	takes(cmd, 0, "book takes flags only: --day, --month, or --from and --to, and --tank")
 	cmd.Long = "What was in a tank, what came and what left: closing = opening + produced - runs - water - out + in - other + residual. " +
-		"RUNS are the loads of which a ticket is booked. " + control.OtherWords + ". RESIDUAL is what is left unexplained; less than 0: it is missing."
+		"RUNS are the loads of which a ticket is booked, by gauge and with what flowed in meanwhile, as removed_bbl of tickets list. " + control.OtherWords + ". RESIDUAL is what is left unexplained; less than 0: it is missing."
 	f := cmd.Flags()
 	withCSV(cmd)
 	f.StringVar(&o.one, "day", "", "only this production day, by the local `DATE` on which it began: 2026-03-02")

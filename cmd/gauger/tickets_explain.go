@@ -134,7 +134,7 @@ func (r *ticketRow) sentences(h site) []string {
 	}
 	out = append(out, otherCauses(l)...)
 	if l.Group != "" {
-		say("The tank stands in the group %s, joined by an open equaliser; the group lost %.1f bbl.", l.Group, l.GroupBbl)
+		say("The tank stands in the group %s, joined by an open equaliser; its levels fell by %.1f bbl together, without what flowed in.", l.Group, l.GroupBbl)
 	}
 	switch took := l.End.Sub(l.Start); {
 	case !tellsOfGap(l) || hidden != nil:

@@ -283,7 +283,7 @@ func printBeside(t *table, h site, rows []ticketRow, inBook map[string]float64) 
 		}
 	}
 	if flowedIn >= 0.05 {
-		t.printf("the book's runs of these loads are %.2f bbl more: it flowed in meanwhile\n", flowedIn)
+		t.printf("the book's runs of these loads (removed_bbl) are %.2f bbl more than by gauge: it flowed in meanwhile\n", flowedIn)
 	}
 	if open > 0 && closed > 0 {
 		t.printf("not in the book: %s, %.2f bbl; their day is not closed, or has no row there\n", countText(open, "ticket"), openBbl)

@@ -41,7 +41,7 @@ production day 2026-03-02: 2 tickets, 330.00 bbl by gauge, 168.00 gross of only 
   TK-1: 2 tickets, 340.50 bbl by gauge, 178.50 gross of only 1 of them; of it held: 1, 160.00 bbl
   TK-2: 1 ticket, 170.00 bbl by gauge, 168.00 gross; of it needs review: 1, 170.00 bbl
 no gross and net of 1 ticket: TK-1
-the book's runs of these loads are 2.40 bbl more: it flowed in meanwhile
+the book's runs of these loads (removed_bbl) are 2.40 bbl more than by gauge: it flowed in meanwhile
 not in the sums: 1 rejected, 1 dropped, 1 void, 345.00 bbl; nor in the book's runs
 `
 	if out.String() != want {

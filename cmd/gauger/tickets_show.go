@@ -223,7 +223,7 @@ func addMeasured(s *sheet, l *tank.Load) {
 		s.add("longest gap", "%s", spokenDuration(l.Gap))
 	}
 	if l.Group != "" {
-		s.add("group", "%s, %.1f bbl together", l.Group, l.GroupBbl)
+		s.add("group", "%s, %.1f bbl together by gauge", l.Group, l.GroupBbl)
 	}
 	for _, x := range []struct {
 		name            string
