@@ -58,7 +58,7 @@ func (c *checker) doubtPurchasers(group string, members []int) {
 	var names []string
 	for _, i := range members {
 		t := &c.cfg.Tanks[i]
-		if name := strings.TrimSpace(t.Purchaser); t.Lact() || name == "" || slices.Contains(names, name) {
+		if name := strings.TrimSpace(t.Purchaser); !t.Ticketed() || name == "" || slices.Contains(names, name) {
 			continue
 		} else if names = append(names, name); len(names) == 2 {
 			c.warnf(fmt.Sprintf("tanks[%d].purchaser", i), "%s joins tanks of %s and %s: while the equaliser is open, one truck's load is a ticket of each tank, of which some name who did not buy it. "+
@@ -71,7 +71,7 @@ func (c *checker) checkIdentity(at string, t *Tank) {
 	if c.given(at+".id") && (t.ID == "" || strings.TrimSpace(t.ID) != t.ID || strings.ContainsAny(t.ID, "\t\r\n")) {
 		c.problemf(at+".id", "%s is no id; write the tank's external ID without blanks around it", quote(t.ID))
 	}
-	if t.Lact() {
+	if !t.Ticketed() {
 		return
 	}
 	switch {

@@ -171,3 +171,13 @@ func TestAGroupOfTwoPurchasersIsTold(t *testing.T) {
 		}
 	}
 }
+
+// A tank of water makes no ticket: nobody buys it, and in a group it names no other purchaser.
+func TestATankOfWaterNeedsNoPurchaser(t *testing.T) {
+	const buyer = "    purchaser: Acme Crude Gathering\n"
+	text := strings.Replace(string(Example), "product: oil ", "product: water ", 1)
+	cfg, err := Parse("gauger.yaml", []byte(strings.Replace(text, buyer, "", 1)), "testdata")
+	if err != nil || !cfg.Tanks[0].Water() || cfg.Tanks[1].Water() {
+		t.Errorf("%v", err)
+	}
+}

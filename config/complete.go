@@ -170,10 +170,10 @@ func confirm(l tank.Loads) time.Duration {
 func (c *Config) LeaveAtOnce() bool {
 	trucks := false
 	for _, t := range c.Tanks {
-		if !t.Lact() && c.Tickets.Hold > confirm(t.Loads) {
+		if t.Ticketed() && c.Tickets.Hold > confirm(t.Loads) {
 			return false
 		}
-		trucks = trucks || !t.Lact()
+		trucks = trucks || t.Ticketed()
 	}
 	return trucks
 }

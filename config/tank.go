@@ -30,6 +30,7 @@ type Tank struct {
 	Temperatures      string           `yaml:"temperatures" words:"in_tank opening_closing" doc:"in_tank: top and bottom of the tank at the opening; opening_closing: at the opening and at the closing. Default in_tank"`
 	Offset            tank.Length      `yaml:"offset" doc:"from commissioning: added to every level. Default 0"`
 	Sales             string           `yaml:"sales" words:"truck lact" doc:"truck: levels make the tickets; lact: a meter does, never the level. Default truck"`
+	Product           string           `yaml:"product" words:"oil water" doc:"oil, or water: what is hauled of it is an event and WATER of the tank book, never a run ticket. Default oil"`
 	Group             string           `yaml:"group" doc:"name shared by tanks that are joined by an open equaliser"`
 	Purchaser         string           `yaml:"purchaser" doc:"who buys the oil, as it stands on the ticket"`
 	Comments          string           `yaml:"comments" doc:"put before the evidence in a ticket's comments"`
@@ -50,8 +51,14 @@ func (t *Tank) decodeNode(d *decoder, n *yaml.Node, path string) {
 // Lact says that a meter makes the tickets of this tank.
 func (t Tank) Lact() bool { return t.Sales == "lact" }
 
+// Water says that no oil is in this tank: its loads make no tickets.
+func (t Tank) Water() bool { return t.Product == "water" }
+
+// Ticketed says that its level makes run tickets.
+func (t Tank) Ticketed() bool { return !t.Lact() && !t.Water() }
+
 func (Tank) defaults() any {
-	return Tank{Sales: "truck", Temperatures: "in_tank", Loads: tank.DefaultLoads()}
+	return Tank{Sales: "truck", Product: "oil", Temperatures: "in_tank", Loads: tank.DefaultLoads()}
 }
 
 // Lacks are the keys without which a ticket has no gross, and no net barrels.

@@ -76,6 +76,9 @@ func BookNotes(rows []ledger.BookRow) (out []string) {
 		for _, line := range r.Remarks {
 			add(r, line, line)
 		}
+		if r.Product == "water" {
+			add(r, r.Product, "a tank of water: what came and what was hauled of it is in no line of the site")
+		}
 	}
 	if legend {
 		out = append(out, OtherWords)
@@ -270,10 +273,15 @@ func BookTotals(rows []ledger.BookRow) (all []ledger.BookRow) {
 	for _, id := range ids {
 		all = append(all, tankTotal(byTank[id]))
 	}
-	if len(all) > 1 {
-		all = append(all, siteTotal(all))
+	if oil := OilRows(all); len(oil) > 1 {
+		all = append(all, siteTotal(oil))
 	}
 	return all
+}
+
+// OilRows are the rows without those of tanks of water.
+func OilRows(rows []ledger.BookRow) []ledger.BookRow {
+	return slices.DeleteFunc(slices.Clone(rows), func(r ledger.BookRow) bool { return r.Product == "water" })
 }
 
 // tankTotal is what the days of a tank come to. What came on a day without a stock at one end is in the stocks before and after it.
@@ -331,7 +339,7 @@ func followOn(days []ledger.BookRow) bool {
 // sumOfDays adds up what is known of a tank's days.
 func sumOfDays(days []ledger.BookRow) ledger.BookRow {
 	t := ledger.BookRow{Date: inAll}
-	t.Tank, t.Production, t.Residual = days[0].Tank, new(0.0), new(0.0)
+	t.Tank, t.Product, t.Production, t.Residual = days[0].Tank, days[0].Product, new(0.0), new(0.0)
 	for i := range days {
 		d := &days[i]
 		t.Runs, t.Water, t.TransfersOut = t.Runs+d.Runs, t.Water+d.Water, t.TransfersOut+d.TransfersOut

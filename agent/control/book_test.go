@@ -122,3 +122,20 @@ func TestAHundredthIsNoDrain(t *testing.T) {
 		}
 	}
 }
+
+// Water is no oil of the site: a tank of it has its own total, and none in the site's.
+func TestTheSiteHasNoWaterOfAWaterTank(t *testing.T) {
+	var rows []ledger.BookRow
+	for _, id := range []string{"A", "B", "W"} {
+		for _, date := range []string{"2026-10-01", "2026-10-02"} {
+			rows = append(rows, bookDay(date, id, 100, 30, 0, 0))
+		}
+	}
+	for k := range rows[4:] {
+		rows[4+k].Product, rows[4+k].Water = "water", 88
+	}
+	all := BookTotals(rows)
+	if len(all) != 4 || all[2].Tank != "W" || all[2].Water != 176 || all[3].Tank != "site" || all[3].Water != 0 || *all[3].Production != *all[0].Production+*all[1].Production {
+		t.Errorf("%+v", all)
+	}
+}

@@ -115,7 +115,7 @@ var List = []Rule{
 	{Stuck, "agent/tank", "a tank's level stood still where it usually moves", "look at the float or the transmitter"},
 	{Transfer, "agent/tank", "oil moved to another tank of the site: no run", "nothing; write a ticket if a truck was there"},
 	{UnexplainedLoss, "agent/tank, agent/tankbook", "oil went that is no load: too slowly, over too long a gap, or by the balance of the days", "look for a leak or theft; write a ticket if a truck was there"},
-	{WaterDraw, "agent/tank", "water was drawn: the oil/water interface fell with the level", "nothing"},
+	{WaterDraw, "agent/tank", "water was drawn: the oil/water interface fell with the level, or the tank is one of water (product: water)", "nothing"},
 
 	{ConfigChanged, "agent, agent/ledger, cmd/gauger", "the configuration at work is another one, or is doubtful", "run gauger check where the note names a doubt"},
 	{ConfigFailed, "cmd/gauger", "a changed configuration was refused, or was at work for a while and went back to the one before; Note says why", "run gauger apply --history on the box; correct the file and apply it again"},

@@ -8,6 +8,7 @@ import (
 
 	"gauger/agent/clock"
 	"gauger/agent/cloud"
+	"gauger/agent/eventrules"
 	"gauger/agent/flash"
 	"gauger/agent/tank"
 	"gauger/collectors"
@@ -53,6 +54,7 @@ type Source struct {
 // Tank joins a tank's settings to the points that feed it.
 type Tank struct {
 	tank.Tank
+	Water                     bool // of water: a load of it is no run
 	Level, Valve, Interface   collectors.Point
 	Production                collectors.Point // a totaliser of what comes into the tank; empty: none
 	Top, Bottom, Gravity, BSW Source
@@ -159,6 +161,31 @@ func (s *Site) tank(id string) *Tank {
 		return nil
 	}
 	return &s.Tanks[i]
+}
+
+// waterHauled is what the detector decided with each load of a tank of water as water that was drawn.
+func (s *Site) waterHauled(out []tank.Outcome) (all []tank.Outcome) {
+	for _, o := range out {
+		l := o.Load
+		if l == nil || !s.ofWater(l.Tank) {
+			all = append(all, o)
+			continue
+		}
+		why := fmt.Sprintf("%.1f bbl of water hauled, %.2f to %.2f in", l.RemovedBbl, l.Open, l.Close)
+		note := "tank " + l.Tank + ": " + why
+		if len(l.Review) > 0 {
+			note += "; look at it: " + strings.Join(l.Review, ", ")
+		}
+		all = append(all, tank.Outcome{Event: &tank.Event{Rule: eventrules.WaterDraw, Tank: l.Tank, Start: l.Start, End: l.End, Bbl: l.RemovedBbl, Note: note}},
+			tank.Outcome{Verdict: &tank.Verdict{Tank: l.Tank, What: tank.WaterDrawn, Why: why, Start: l.Start, End: l.End, Open: l.Open, Close: l.Close, Bbl: l.RemovedBbl}})
+	}
+	return all
+}
+
+// ofWater says that a tank is one of water.
+func (s *Site) ofWater(id string) bool {
+	t := s.tank(id)
+	return t != nil && t.Water
 }
 
 // errNoTank says that a tank is not configured, and which are.

@@ -100,6 +100,7 @@ type BookRow struct {
 	Date string `json:"date"` // the local date on which the day began
 	tankbook.Day
 	Tickets []BookTicket `json:"tickets"`
+	Product string       `json:"product,omitempty"` // water, of which nothing is in the site's lines; empty: oil
 }
 
 // BookTicket is a run of the book by its ticket, or a ticket that a person wrote.
@@ -182,8 +183,10 @@ func (l *Ledger) bookDays(p BookPeriod) ([]BookRow, error) {
 	}
 	rows := []BookRow{}
 	for _, name := range slices.Sorted(maps.Keys(days)) {
-		date, _, _ := strings.Cut(name[len(closedDaysKey):], "/")
-		r := BookRow{Date: date, Day: days[name], Tickets: []BookTicket{}}
+		r := BookRow{Date: strings.Split(name[len(closedDaysKey):], "/")[0], Day: days[name], Tickets: []BookTicket{}}
+		if l.site.ofWater(r.Tank) {
+			r.Product = "water"
+		}
 		l.bookTickets(&r, tickets, days)
 		rows = append(rows, r)
 	}

@@ -76,6 +76,8 @@ func (s *Site) CheckManual(w ManualTicket) error {
 	}
 	gauge := func(in float64) string { return tank.Length(in).Gauge() }
 	switch {
+	case t.Water:
+		return fmt.Errorf("tank %s is one of water (product: water): no run ticket is made of it", t.ID)
 	case !w.Start.Before(w.End):
 		return errors.New("the load must end after it began")
 	case !(w.Close >= 0):

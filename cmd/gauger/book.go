@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
@@ -174,9 +175,9 @@ func bookText(out io.Writer, rows []ledger.BookRow, unbooked []string) error {
 			t.printf("%s\t%s\t%s\t\n", rows[n].Date, rows[n].Tank, volumeColumns(rows[n:n+1]))
 			n++
 		}
-		if n-i > 1 {
-			t.printf("%s\t%s\t%s\t\n", rows[i].Date, "site", volumeColumns(rows[i:n]))
-			if text := knownOfSite(rows[i:n]); text != "" {
+		if oil := control.OilRows(rows[i:n]); len(oil) > 1 {
+			t.printf("%s\t%s\t%s\t\n", rows[i].Date, "site", volumeColumns(oil))
+			if text := knownOfSite(oil); text != "" {
 				sites.Add(rows[i].Date, "site", text, text)
 			}
 		}
@@ -251,7 +252,7 @@ func bookCSV(out io.Writer, zone *time.Location, rows []ledger.BookRow) error {
 			lines[0] = append(lines[0], "other_parts") // the kinds that came later stand behind it: no column changes its place
 		}
 	}
-	lines[0] = append(lines[0], "opening_in_run_bbl", "closing_in_run_bbl") // so much of a stock is not in its gauge: it had left in a run that is under way there
+	lines[0] = append(lines[0], "opening_in_run_bbl", "closing_in_run_bbl", "product") // so much of a stock is not in its gauge: it had left in a run that is under way there
 	for i := range rows {
 		r := &rows[i]
 		line := []string{r.Date, spreadsheetText(r.Tank), at(r.From), at(r.To), figureText(r.OpeningIn, 2), figureText(r.ClosingIn, 2)}
@@ -278,7 +279,7 @@ func bookCSV(out io.Writer, zone *time.Location, rows []ledger.BookRow) error {
 				line = append(line, spreadsheetText(strings.Join(control.OtherLines(r), "; ")))
 			}
 		}
-		lines = append(lines, append(line, figureText(&r.OpeningInRun, 2), figureText(&r.ClosingInRun, 2)))
+		lines = append(lines, append(line, figureText(&r.OpeningInRun, 2), figureText(&r.ClosingInRun, 2), cmp.Or(r.Product, "oil")))
 	}
 	return csv.NewWriter(out).WriteAll(lines)
 }

@@ -158,6 +158,8 @@ func printTanks(t *table, cfg *config.Config) {
 		}
 		gross, net := k.Lacks()
 		switch {
+		case k.Water():
+			text += "water, of which no ticket is made"
 		case k.Lact():
 			text += "a meter makes its tickets"
 		case gross != nil:

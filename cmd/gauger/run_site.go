@@ -30,7 +30,7 @@ func newAgentSite(cfg *config.Config) ledger.Site {
 	}
 	for _, t := range cfg.Tanks {
 		s.Tanks = append(s.Tanks, ledger.Tank{
-			Tank: t.Model(every[t.Level]), Level: t.Level, Production: t.Production, Valve: t.LoadValve, Interface: t.Interface,
+			Tank: t.Model(every[t.Level]), Water: t.Water(), Level: t.Level, Production: t.Production, Valve: t.LoadValve, Interface: t.Interface,
 			Top: ledger.Source(t.TopTemperature), Bottom: ledger.Source(t.BottomTemperature),
 			Gravity: ledger.Source(t.SpecificGravity), BSW: ledger.Source(t.BSW), Offset: t.Offset,
 			Purchaser: t.Purchaser, Comments: t.Comments, Object: t.Object, ObjectType: t.ObjectType,
