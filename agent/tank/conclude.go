@@ -50,8 +50,12 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 				break
 			}
 		}
+		u.tellMoved(i, ts, &d)
 		u.decide(i, ts, d, now)
 		ts.decidedTo, ts.lastDrawStart, ts.lastDrawEnd = math.Max(ts.decidedTo, math.Max(d.end, d.stuck.to)), d.start, d.end
+		for _, m := range d.moved {
+			ts.decidedTo = math.Max(ts.decidedTo, m.at)
+		}
 		ts.firstSeen = dropUntil(ts.firstSeen, d.end)
 	}
 	if all || now-ts.lastFallAt > confirm {
@@ -339,4 +343,16 @@ func (ts *tankState) standsSince(d draw) bool {
 	}
 	return d.step < coarseLeast && ts.heldSince <= d.end+120 && ts.interval.stood(age, neverHeld) &&
 		len(between(ts.levels.recent, ts.heldSince, math.Inf(1))) >= heldFew // of a silence nobody knows
+}
+
+// leaptBefore is when the sensor jumped within the hour before a draw; 0 where it did not.
+func leaptBefore(ts *tankState, d draw) float64 {
+	at, b := ts.faults.jumpedAt, between(ts.levels.recent, d.start-jumpLately, d.start)
+	if k := newestLeap(b); at > d.start && k >= 0 {
+		at = b[k].t
+	}
+	if at > d.start || at <= d.start-jumpLately {
+		return 0
+	}
+	return at
 }

@@ -285,6 +285,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	}
 	takeFallenOn(ts, &u.site.tanks[i], &d, now)
 	u.takeNext(i, ts, &d)
+	takeStepped(ts, &d)
 	d.doubts = append(d.doubts, readingsDoubt(ts, &u.site.tanks[i], d, now)...)
 	d.doubts = append(d.doubts, u.standsDead(i, ts, &d, now)...)
 	takeHung(ts, &d)

@@ -345,9 +345,6 @@ func readingsDoubt(ts *tankState, t *Tank, d draw, now float64) []string {
 	if left, long := slowStart(ts, d); t.Group == "" && d.late == 0 && left*t.Table.PerInch(d.opening.level) >= slowBbl {
 		why = append(why, fmt.Sprintf("%.1f bbl left within %s before the pump drew as it did then: water, a bleed, or a slow start", left*t.Table.PerInch(d.opening.level), spanText(long)))
 	}
-	if step := stepped(ts, d); step != 0 {
-		why = append(why, fmt.Sprintf("sensor re-spanned during the load: it stepped by %+.1f in", step))
-	}
 	wrong := wrongBbl(t.volume(d)) / t.Table.PerInch(d.closing.level)
 	if short := stillOnItsWay(ts, d); short > wrong {
 		why = append(why, fmt.Sprintf("level rose by %.1f in less than the well makes behind the last reading of the fall: the pump went on after it", short))

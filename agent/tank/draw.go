@@ -23,27 +23,28 @@ type draw struct {
 	late             float64  // s by which the sensor shows the level late, and the times are earlier than it showed; 0: it does not
 	oilTo            float64  // the end of its last part of some barrels, before what the noise or a driver's last drops added
 	parts            int
-	pause, pausedBbl float64    // s of a pause in which another truck may have come, and bbl before it; 0: none
-	stood            float64    // s of its pauses, in which the pump drew nothing
-	early            float64    // bbl of a first part that is small and came minutes before the rest
-	earlyBy          float64    // s by which it came
-	hatch            float64    // in by which an opened hatch let the pressure fall minutes before it
-	gap              float64    // longest silence inside, s
-	samples          int        // samples inside
-	slosh            float64    // in
-	endLine          line       // how it fell at last
-	inflowBefore     float64    // inflow until the start, in/s
-	inflowAfter      float64    // inflow from the start on, in/s
-	cameIn           float64    // bbl that came from another tank meanwhile
-	usualInflow      float64    // inflow on other days, in/s
-	inflow           production // how well the inflow is known
-	stuck            stuckSpan  // when the value stood still meanwhile
-	setByValve       bool       // the contact on the load valve speaks of it
-	next             float64    // when the next load from the tank begins, as far as it is known
-	leaptAt, leaptTo float64    // when the level jumped after it without flow, and to which; +Inf where it did not
-	doubts           []string   // why a person should look at it, as far as other tanks or what came after show it
-	within           bounds     // from the end of the draw before to the start of the one after
-	resolution                  // of the sensor
+	pause, pausedBbl float64      // s of a pause in which another truck may have come, and bbl before it; 0: none
+	stood            float64      // s of its pauses, in which the pump drew nothing
+	early            float64      // bbl of a first part that is small and came minutes before the rest
+	earlyBy          float64      // s by which it came
+	hatch            float64      // in by which an opened hatch let the pressure fall minutes before it
+	gap              float64      // longest silence inside, s
+	samples          int          // samples inside
+	slosh            float64      // in
+	endLine          line         // how it fell at last
+	inflowBefore     float64      // inflow until the start, in/s
+	inflowAfter      float64      // inflow from the start on, in/s
+	cameIn           float64      // bbl that came from another tank meanwhile
+	usualInflow      float64      // inflow on other days, in/s
+	inflow           production   // how well the inflow is known
+	stuck            stuckSpan    // when the value stood still meanwhile
+	setByValve       bool         // the contact on the load valve speaks of it
+	next             float64      // when the next load from the tank begins, as far as it is known
+	leaptAt, leaptTo float64      // when the level jumped after it without flow, and to which; +Inf where it did not
+	moved            []sensorStep // of the sensor, next to it
+	doubts           []string     // why a person should look at it, as far as other tanks or what came after show it
+	within           bounds       // from the end of the draw before to the start of the one after
+	resolution                    // of the sensor
 }
 
 // gauge is a level at an instant, taken from the rest before or after it.
@@ -160,3 +161,6 @@ func (p *drawPhase) drawBegan(d draw) float64 {
 	}
 	return d.start
 }
+
+// sensorStep is a fall that a sensor made by itself beside a draw, and no oil.
+type sensorStep struct{ at, inches float64 }

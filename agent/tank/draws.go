@@ -3,6 +3,7 @@ package tank
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gauger/agent/tank/stats"
 )
@@ -65,6 +66,30 @@ func (ts *tankState) draws(t *Tank, speed, now float64) (out []draw, waits bool)
 	}
 	in := ts.inflow(t, seen)
 	finder := ts.fallFinder(t, speed, float64(b[len(b)-1].v), in.usual)
+	var moved []sensorStep
+	for {
+		out, waits = ts.drawsBetweenLeaps(t, finder, b, in, now)
+		m := movedBeside(ts, t, b, out)
+		if m.at == 0 {
+			break
+		}
+		b, moved = slices.Clone(b), append(moved, m)
+		b[searchTime(b, m.at)].flags = unlinked
+	}
+	for _, m := range moved {
+		k := 0
+		for k+1 < len(out) && out[k+1].start < m.at {
+			k++
+		}
+		if len(out) > 0 {
+			out[k].moved = append(out[k].moved, m)
+		}
+	}
+	return out, waits
+}
+
+// drawsBetweenLeaps are the draws among samples, none of them across a jump of the level.
+func (ts *tankState) drawsBetweenLeaps(t *Tank, finder fallFinder, b []sample, in production, now float64) (out []draw, waits bool) {
 	lo := ts.decidedTo
 	for {
 		leap := nextLeap(b)
@@ -85,15 +110,6 @@ func (ts *tankState) draws(t *Tank, speed, now float64) (out []draw, waits bool)
 		}
 		b, lo = b[leap:], end
 	}
-}
-
-// nextLeap is the index of the first sample but one before which the level jumped without flow.
-func nextLeap(b []sample) int {
-	k := 1
-	for k < len(b) && b[k].flags != unlinked {
-		k++
-	}
-	return min(k, len(b))
 }
 
 // drawsAmong are the draws among samples between which the level did not jump, in order.
@@ -293,24 +309,6 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 	return a
 }
 
-// longestStop is the longest time in a draw, in seconds, over which the level did not fall, with a load's worth before and after it, and
-// the barrels before.
-func (ts *tankState) longestStop(t *Tank, d draw) (stop, before float64) {
-	b := between(ts.levels.recent, d.start, d.end)
-	bit := math.Max(stopBit, backNoise*ts.noise.perSample())
-	for i, j := 0, 0; i < len(b); i++ {
-		for j = max(i, j); j+1 < len(b) && float64(b[i].v-b[j+1].v) < bit; j++ {
-		}
-		if long := b[j].t - b[i].t; long > stop {
-			bbl := t.barrels(d.opening.level, float64(b[i].v))
-			if math.Min(bbl, t.volume(d)-bbl) >= t.Loads.MinLoad {
-				stop, before = long, bbl
-			}
-		}
-	}
-	return stop, before
-}
-
 // lastDrawBefore is the end of the newest draw that began before a time.
 func (ts *tankState) lastDrawBefore(t *Tank, speed, before, now float64) float64 {
 	last := ts.lastDrawEnd
@@ -372,16 +370,20 @@ func leaps(ts *tankState, t *Tank, d draw) (inches float64) {
 	}
 	noise, since, stood := leapNoise*math.Max(ts.noise.perSample(), rough), firstTime(b, 0), 1
 	first, last := b[0], b[len(b)-1]
-	if all := float64(first.v - last.v); all-leapNoise*ts.noise.perSample() > fasterThan*t.maxRate(float64(last.v))*(last.t-first.t) {
+	all := float64(first.v - last.v)
+	if all-leapNoise*ts.noise.perSample() > fasterThan*t.maxRate(float64(last.v))*(last.t-first.t) {
 		return all
 	}
 	for k := 1; k < len(b); k++ {
 		by := float64(b[k-1].v - b[k].v)
-		all := by >= leapMost*float64(first.v-last.v)
-		if alike := stood <= twiceAlike || all && b[k-1].t-since <= math.Min(alikeLong, heldRegion*ts.interval.stays()); alike && !ts.interval.cached() {
+		whole, took := by >= leapMost*all, 0.0
+		if alike := stood <= twiceAlike || whole && b[k-1].t-since <= math.Min(alikeLong, heldRegion*ts.interval.stays()); alike && !ts.interval.cached() {
 			since = b[k-1].t
 		}
-		if by-noise > fasterThan*t.maxRate(float64(b[k].v))*(b[k].t-since) {
+		if took = b[k].t - since; whole && took <= alikeLong && t.barrels(float64(b[k-1].v), float64(b[k].v)) >= t.Loads.MinLoad {
+			took = math.Max(0, took-rampLong) // a pump that draws all of a load in between has to come up and to run down
+		}
+		if by-noise > fasterThan*t.maxRate(float64(b[k].v))*took {
 			inches += by
 		}
 		if stood++; by != 0 {

@@ -17,12 +17,12 @@ const (
 	handledOff   = 0.1    // share of a fall by which a sensor that was lifted is let in again elsewhere, at most as far as handledNear
 	handledJumps = 2      // of a sensor that somebody has in hands, about a draw
 	spanMost     = 30.0   // in by which a sensor is spanned anew while a truck loads; further it moves in somebody's hands
-	jumpedRun    = 60.0   // s for which a level may rise no higher and still be on its way up
-	jumpLeast    = 2.0    // in
 	stepBeside   = 5      // samples on either side of a step that show it
-	stepLeast    = 1.5    // in
 	stepPump     = 1.5    // times the load's own rate that a pump may do or leave in the time between two readings
 	stepRough    = 6.0    // times the scatter about the falling lines
+	stepOn       = 4.0    // times slower than the draw that it falls on at least behind a jump up
+	jumpedRun    = 60.0   // s for which a level may rise no higher and still be on its way up
+	jumpLeast    = 2.0    // in
 )
 
 // jumpedBack is when, before a draw, the level was where it came to rest some time after it, alive, but for what the well made, where most of the
@@ -176,42 +176,41 @@ func jumps(ts *tankState, t *Tank, from float64) (at []float64) {
 	return at
 }
 
-// leaptBefore is when the sensor jumped within the hour before a draw; 0 where it did not.
-func leaptBefore(ts *tankState, d draw) float64 {
-	at, b := ts.faults.jumpedAt, between(ts.levels.recent, d.start-jumpLately, d.start)
-	if k := newestLeap(b); at > d.start && k >= 0 {
-		at = b[k].t
-	}
-	if at > d.start || at <= d.start-jumpLately {
-		return 0
-	}
-	return at
-}
-
-// stepped is by how many inches the level jumped while it fell, by more than the pump can do in the time between two readings,
+// stepped is by how many inches the level jumped while it fell, up, or down by more than the pump can do in the time between two readings,
 // and stayed: somebody spanned the transmitter, or a float slipped. 0 where it did not. A jump that was not believed until the
-// level had come down to where it was leaves a hole in the fall.
+// level had come down to where it was leaves a hole in the fall. Behind a jump up the rest of the fall may lie above what is taken for its closing.
 func stepped(ts *tankState, d draw) float64 {
-	b := between(ts.levels.recent, d.start, d.end)
-	for k := stepBeside; k+stepBeside <= len(b) && d.deadband == 0; k++ {
+	b, usual := between(ts.levels.recent, d.start, math.Min(d.end+ranLong+stepBeside*ts.interval.fresh(), d.leaptAt)), ts.interval.fresh()
+	n := searchTime(b, math.Nextafter(d.end, math.Inf(1)))
+	if d.deadband > 0 && n > 1 {
+		usual = (b[n-1].t - b[0].t) / float64(n-1)
+	}
+	for k := stepBeside; k+stepBeside <= len(b) && n > 0; k++ {
 		a, z := b[k-1], b[k]
 		dt, hole := z.t-a.t, ts.faults.spikes.last > a.t && ts.faults.spikes.last < z.t
-		if dt > math.Max(90, 2.5*ts.interval.fresh()) && !hole {
+		if dt > math.Max(90, 2.5*usual) && !hole {
 			continue
 		}
-		off, rough := stepAt(b[k-stepBeside:k], b[k:k+stepBeside], dt)
-		since, flow := k-1, 0.0
+		off, rough, calm := stepAt(b[k-stepBeside:k], b[k:k+stepBeside], dt)
+		least := math.Max(stepLeast, stepRough*math.Max(calm, ts.noise.sigma)) + d.step
+		since, up := k-1, off > 0 && float64(z.v-a.v) > least
+		if !up {
+			least = math.Max(least, stepRough*rough+d.step)
+		}
 		for since > 0 && b[since-1].v == a.v {
 			since-- // a value that stood still tells at once what left meanwhile
 		}
-		if !hole || since < k-stepFew {
-			flow = stepPump * float64(b[0].v-b[len(b)-1].v) / (d.end - d.start - d.stood) * (z.t - b[since].t)
+		if !up && (!hole || since < k-stepFew) {
+			least += stepPump * float64(b[0].v-b[n-1].v) / (d.end - d.start - d.stood) * (z.t - b[since].t)
 		}
-		if math.Abs(off) <= math.Max(stepLeast, stepRough*math.Max(rough, ts.noise.sigma))+d.step+flow || float64(z.v-a.v)/off < 0.5 {
+		if math.Abs(off) <= least || !up && float64(z.v-a.v)/off < 0.5 {
+			continue
+		}
+		if on, _ := fit(b[k : k+stepBeside]); k+stepBeside > n && (!up || -on.slope < d.slope()/stepOn) {
 			continue
 		}
 		left, right := b[max(0, k-2*stepBeside):k-stepFew], b[k+stepFew:min(len(b), k+2*stepBeside)]
-		if far, _ := stepAt(left, right, right[0].t-left[len(left)-1].t); math.Abs(far-off) < math.Abs(off)/2 {
+		if far, _, _ := stepAt(left, right, right[0].t-left[len(left)-1].t); math.Abs(far-off) < math.Abs(off)/2 {
 			return off
 		}
 	}
@@ -219,15 +218,41 @@ func stepped(ts *tankState, d draw) float64 {
 }
 
 // stepAt is by how many inches the line through some samples lies above that through earlier ones, some seconds apart, beyond
-// what fell meanwhile, and their scatter.
-func stepAt(left, right []sample, dt float64) (off, rough float64) {
+// what fell meanwhile, and their scatter: the greater, and that of the calmer side, where a pump neither comes up nor stops.
+func stepAt(left, right []sample, dt float64) (off, rough, calm float64) {
 	before, ok1 := fit(left)
 	after, ok2 := fit(right)
 	if !ok1 || !ok2 {
-		return 0, 0
+		return 0, 0, 0
 	}
 	off = after.at(right[0].t) - before.at(left[len(left)-1].t) - (before.slope+after.slope)/2*dt
-	return off, math.Max(before.spread(left), after.spread(right))
+	return off, math.Max(before.spread(left), after.spread(right)), math.Min(before.spread(left), after.spread(right))
+}
+
+// tellMoved tells of the steps of the sensor next to a draw, which asks where they are no further from it than a truck may pause.
+func (u *update) tellMoved(i int, ts *tankState, d *draw) {
+	for _, m := range d.moved {
+		where, off := "before", d.start-m.at
+		if off < 0 {
+			where, off = "behind", m.at-d.end
+		}
+		said := fmt.Sprintf("level fell by %.1f in at once, faster than the pump drew and with rest on either side, %s %s the load: the sensor moved, and it is not counted", m.inches, spanText(off), where)
+		u.addEvent(ts, i, eventrules.Step, m.at, m.at, said)
+		if off <= pauseLate*u.site.tanks[i].Loads.PauseMerge.Seconds() {
+			d.doubts = append(d.doubts, said)
+			if where == "behind" { // or it had hung, alive
+				d.closing.err = math.Hypot(d.closing.err, m.inches/2)
+			}
+		}
+	}
+}
+
+// takeStepped gives a draw in which the level jumped that doubt, and the jump as error: how far it fell nobody knows.
+func takeStepped(ts *tankState, d *draw) {
+	if off := stepped(ts, *d); off != 0 {
+		d.closing.err = math.Hypot(d.closing.err, off/2)
+		d.doubts = append(d.doubts, fmt.Sprintf("sensor re-spanned during the load: it stepped by %+.1f in", off))
+	}
 }
 
 // respanDuringDraw carries what was read before a jump to the sensor's new span, so that the load

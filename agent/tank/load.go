@@ -283,7 +283,7 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	say(l.Rate < slowestRun && d.end-d.start >= truckStays, 1, "it took %s at %.1f bbl a minute, slower than trucks and pipelines do: a leak or a drain", spanText(d.end-d.start), l.Rate)
 	var stop, before float64
 	if more && !pipe && !d.setByValve {
-		stop, before = ts.longestStop(t, d)
+		stop, before = longestStop(ts, t, d)
 	}
 	twice := stop >= pauseBrief
 	say(twice, twoTrucks, "stopped for %s after %.0f bbl, and %.0f in all, where a truck holds %g: maybe %d loads", spanText(stop), before, l.GaugeBbl, t.Loads.TruckMax, trucks)
@@ -349,4 +349,22 @@ func (s siteTanks) remarks(t *Tank, ts *tankState, d draw, l Load) (says []strin
 // barrel and a hundredth of it.
 func chanceWrong(bbl, sigma float64) float64 {
 	return math.Erfc(wrongBbl(bbl) / (sigma * math.Sqrt2))
+}
+
+// longestStop is the longest time in a draw, in seconds, over which the level did not fall, with a load's worth before and after it, and
+// the barrels before.
+func longestStop(ts *tankState, t *Tank, d draw) (stop, before float64) {
+	b := between(ts.levels.recent, d.start, d.end)
+	bit := math.Max(stopBit, backNoise*ts.noise.perSample())
+	for i, j := 0, 0; i < len(b); i++ {
+		for j = max(i, j); j+1 < len(b) && float64(b[i].v-b[j+1].v) < bit; j++ {
+		}
+		if long := b[j].t - b[i].t; long > stop {
+			bbl := t.barrels(d.opening.level, float64(b[i].v))
+			if math.Min(bbl, t.volume(d)-bbl) >= t.Loads.MinLoad {
+				stop, before = long, bbl
+			}
+		}
+	}
+	return stop, before
 }

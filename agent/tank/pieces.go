@@ -8,37 +8,41 @@ import (
 )
 
 const (
-	piecePrice = 15.0      // what one more piece has to save, in squares of the noise: two for the line, the rest against chance
-	pieceMost  = 120       // samples that are cut at most
-	pieceFine  = 480.0     // s next to the instant in which every sample counts for itself
-	pieceCarry = 30.0      // s for which a piece's own slope carries it on, or as long as from one sample to the next
-	pieceLower = 0.05      // in by which a later piece has to be lower, beyond chance
-	pieceSlope = 0.02 / 60 // in/s by which a level at rest may move otherwise than the well makes it
-	creepRate  = 0.08      // bbl/min; what falls as fast is no rest: a pump that fades, a hose that drains
-	creepSure  = 2.5       // standard errors
-	beganRate  = 0.25      // bbl/min; what falls as fast before a draw, and as far, is its slow start
-	beganBbl   = 0.5
-	ranLong    = 300.0    // s behind a draw in which a hose runs back
-	ranStood   = 75.0     // s that it does not stand still before
-	ranRest    = 180.0    // s of rest that show that it has
-	ranDumps   = 1.1      // times the most that rose in that time at rest, than which it is more
-	ranLump    = 1.5      // times as much that rises in twice the time, below which it comes at once and not by and by
-	ranMost    = 6.0      // bbl that a hose and a truck's piping hold
-	rampLong   = 30.0     // s in which a pump comes up to its rate
-	spikeLeast = 0.3      // in
-	spikeSigma = 5.0      // times the noise that one reading stands out
-	echoRise   = 0.8      // in; a smaller rise before a draw is a separator's dump
-	echoBack   = 0.1      // share of it to which its end comes back
-	echoShare  = 0.75     // of its rise, above which the falling line has to pass where a rise was no echo
-	stairFew   = 3        // steps of a fall that is nothing else
-	stairQuick = 0.5      // share of the time that they take
-	stairLong  = 130.0    // s that a step takes at most
-	stairRest  = 45.0     // s of a rest at least
-	stairSure  = 1.3      // standard errors by which it is no fall as fast as the whole
-	stairCreep = 0.1 / 60 // in/s by which a rest may fall
-	stairTold  = 2        // readings that tell of less than a step
-	stairNoise = 2.0      // times the scatter that a step is high
-	stairMost  = 250      // samples that are cut
+	piecePrice  = 15.0      // what one more piece has to save, in squares of the noise: two for the line, the rest against chance
+	pieceMost   = 120       // samples that are cut at most
+	pieceFine   = 480.0     // s next to the instant in which every sample counts for itself
+	pieceCarry  = 30.0      // s for which a piece's own slope carries it on, or as long as from one sample to the next
+	pieceLower  = 0.05      // in by which a later piece has to be lower, beyond chance
+	pieceSlope  = 0.02 / 60 // in/s by which a level at rest may move otherwise than the well makes it
+	creepRate   = 0.08      // bbl/min; what falls as fast is no rest: a pump that fades, a hose that drains
+	creepSure   = 2.5       // standard errors
+	beganRate   = 0.25      // bbl/min; what falls as fast before a draw, and as far, is its slow start
+	beganBbl    = 0.5
+	ranLong     = 300.0    // s behind a draw in which a hose runs back
+	ranStood    = 75.0     // s that it does not stand still before
+	ranRest     = 180.0    // s of rest that show that it has
+	ranDumps    = 1.1      // times the most that rose in that time at rest, than which it is more
+	ranLump     = 1.5      // times as much that rises in twice the time, below which it comes at once and not by and by
+	ranMost     = 6.0      // bbl that a hose and a truck's piping hold
+	rampLong    = 30.0     // s in which a pump comes up to its rate
+	spikeLeast  = 0.3      // in
+	spikeSigma  = 5.0      // times the noise that one reading stands out
+	echoRise    = 0.8      // in; a smaller rise before a draw is a separator's dump
+	echoBack    = 0.1      // share of it to which its end comes back
+	echoShare   = 0.75     // of its rise, above which the falling line has to pass where a rise was no echo
+	stairFew    = 3        // steps of a fall that is nothing else
+	stairQuick  = 0.5      // share of the time that they take
+	stairLong   = 130.0    // s that a step takes at most
+	stairRest   = 45.0     // s of a rest at least
+	stairSure   = 1.3      // standard errors by which it is no fall as fast as the whole
+	stairCreep  = 0.1 / 60 // in/s by which a rest may fall
+	stairTold   = 2        // readings that tell of less than a step
+	stairNoise  = 2.0      // times the scatter that a step is high
+	stepLeast   = 1.5      // in
+	besideRest  = 60.0     // s of rest on either side of a step beside a draw, or from one reading to the next
+	besideSlack = 0.3      // in that a level at rest may move meanwhile
+	besideAlike = 0.5      // share of a rest that one value stands, above which it is not alive
+	stairMost   = 250      // samples that are cut
 )
 
 // piece is a stretch of samples through which one straight line goes.
@@ -293,16 +297,6 @@ func staircase(ts *tankState, d draw, price float64) (steps int, inches float64,
 	return steps, inches, changes >= stairTold*steps || !ts.interval.cached() && standsAsLong(ts, d, least/2, shortest/2)
 }
 
-// changesIn counts the samples whose value is not the one before.
-func changesIn(b []sample) (n int) {
-	for k := 1; k < len(b); k++ {
-		if b[k].v != b[k-1].v {
-			n++
-		}
-	}
-	return n
-}
-
 // stairSamples are at most so many means of samples as are cut quickly.
 func stairSamples(b []sample) []sample {
 	each := len(b)/stairMost + 1
@@ -334,4 +328,74 @@ func standsAsLong(ts *tankState, d draw, step, rest float64) bool {
 		since = b[k].t
 	}
 	return told >= stairTold && stood > (d.start-firstTime(b, 0))/2
+}
+
+// movedBeside is the first step minutes before or behind one of some draws with which the sensor moved, no faster than max_rate: the level fell
+// between two readings by more than the draw's pump takes in as long, in a time in which no truck comes, pumps and goes, and rested on either
+// side of it, alive. Where a value is held, or hung, nobody knows how long it took; a vapour that a hatch lets out is no step of the sensor.
+func movedBeside(ts *tankState, t *Tank, b []sample, ds []draw) (m sensorStep) {
+	for _, d := range ds {
+		if t.Group != "" || d.samples < pumpedFew || d.stuck.to > 0 {
+			continue
+		}
+		reach, noise := pauseLate*t.Loads.PauseMerge.Seconds(), leapNoise*ts.noise.perSample()
+		slack := math.Max(besideSlack, noise) + d.step
+		for k := max(2, searchTime(b, d.start-reach)); k+1 < len(b) && b[k].t <= d.end+math.Max(reach, t.Loads.Confirm.Seconds()); k++ {
+			by := float64(b[k-1].v - b[k].v)
+			before, after := t.barrels(d.opening.level, float64(b[k-1].v)) < partBbl, t.barrels(float64(b[k].v), d.closing.level) < partBbl
+			if by < stepLeast || b[k].flags == unlinked || !before && !after || before && t.Sensor == "hydrostatic" {
+				continue
+			}
+			most, long := drewAtMost(ts, d, b, k)
+			told := 0.0
+			if d.deadband > 0 { // what moves is told within this time
+				told = long
+			}
+			if long > alikeLong || by <= fasterThan*most+noise+d.step || by > fasterThan*t.maxRate(float64(b[k].v))*long || !restsBeside(b, k-1, -1, slack, 0) || !restsBeside(b, k, 1, slack, told) {
+				continue
+			}
+			if n, _, _ := staircase(ts, d, piecePrice/2); n < stairFew {
+				return sensorStep{b[k].t, by}
+			}
+		}
+	}
+	return m
+}
+
+// drewAtMost are the inches that a draw's pump can take from rest to rest in the time before a sample, by the most that it took from one reading
+// to the next, and that time in seconds.
+// What reports by exception reports a pump at each of its readings, and is silent before that because nothing moved.
+func drewAtMost(ts *tankState, d draw, b []sample, k int) (inches, long float64) {
+	since := k - 1
+	if ts.interval.mayBeCached() {
+		since, _ = sameAs(b, k-1)
+	}
+	first := max(1, searchTime(b, d.start))
+	last := min(len(b), searchTime(b, d.end)+1)
+	rate, times := 0.0, make([]float64, 0, max(0, last-first))
+	for j := first; j < last; j++ {
+		if dt := b[j].t - b[j-1].t; j != k && b[j].flags != unlinked {
+			rate, times = math.Max(rate, float64(b[j-1].v-b[j].v)/dt), append(times, dt)
+		}
+	}
+	long = b[k].t - b[since].t
+	if d.deadband > 0 && long <= pauseSure && len(times) > 0 {
+		long = math.Min(long, 2*stats.Median(times))
+	}
+	return rate * math.Max(long-rampLong/2, long/2), long
+}
+
+// restsBeside says that a level rests on one side of a step, back in time or on, and is alive there. Where what moves is told within some
+// seconds it rests too while nothing is told.
+func restsBeside(b []sample, k, way int, slack, told float64) bool {
+	z := k
+	for z+way >= 0 && z+way < len(b) && math.Abs(float64(b[z+way].v-b[k].v)) <= slack && math.Abs(b[z+way].t-b[k].t) <= restLong {
+		z += way
+	}
+	long := math.Abs(b[z].t - b[k].t)
+	if told > 0 && z+way < len(b) {
+		long += math.Max(0, b[z+way].t-b[z].t-told)
+	}
+	first, last := sameAs(b, k)
+	return long >= besideRest && b[last].t-b[first].t <= besideAlike*long
 }

@@ -127,6 +127,15 @@ func newestLeap(b []sample) int {
 	return k
 }
 
+// nextLeap is the index of the first sample but one before which the level jumped without flow.
+func nextLeap(b []sample) int {
+	k := 1
+	for k < len(b) && b[k].flags != unlinked {
+		k++
+	}
+	return min(k, len(b))
+}
+
 // sinceLeap are the samples since the level last jumped without flow.
 func sinceLeap(b []sample) []sample { return b[max(0, newestLeap(b)):] }
 
@@ -137,6 +146,16 @@ func sameAs(b []sample, k int) (first, last int) {
 	for last = k; last+1 < len(b) && b[last+1].v == b[k].v; last++ {
 	}
 	return first, last
+}
+
+// changesIn counts the samples whose value is not the one before.
+func changesIn(b []sample) (n int) {
+	for k := 1; k < len(b); k++ {
+		if b[k].v != b[k-1].v {
+			n++
+		}
+	}
+	return n
 }
 
 func lastSamplesOf(b []sample, n int) []sample { return b[max(0, len(b)-n):] }

@@ -1,0 +1,115 @@
+package tank
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"gauger/agent/tank/tanktest"
+)
+
+// Somebody sets the sensor's zero or density minutes before a load or behind it, between two readings that are so far apart, or sent so
+// seldom, that a pump at max_rate could have taken as much. This load's pump could not, the level rested on either side, and none of it was sold.
+func TestAStepOnlyTheOwnPumpIsTooSlowFor(t *testing.T) {
+	load := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 140, Rate: 4}
+	for _, c := range []struct {
+		every, dead, inches, at float64 // s, in
+		sensor                  string
+	}{
+		{120, 0, 7, load.End() + 560, "radar"},
+		{120, 0, 9, load.From - 250, "radar"},
+		{120, 0, 7.5, load.End() + 700, "hydrostatic"},
+		{60, 0, 6, load.End() + 200, "ultrasonic"},
+		{30, 0.1, 5, load.From - 230, "radar"},
+		{120, 0, 6.5, load.End() + 1900, "radar"},
+	} {
+		r := newRig(t, tanktest.Well{Level0: 160, Inflow: 60, Moves: []tanktest.Move{load}})
+		r.every, r.site.tanks[0].Sensor, r.site.tanks[0].Every = c.every, c.sensor, time.Duration(c.every)*time.Second
+		send := exceptions(c.dead, 450)
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if s >= c.at {
+				v -= c.inches
+			}
+			return send(i, s, v)
+		}
+		r.run(0, 9*tanktest.Hour)
+		gauged := load.Bbl - 60*(load.End()-load.From)/86400
+		if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-gauged) > 1.5 || r.rules()["step"] != 1 {
+			t.Fatalf("%+v: want one load of %.1f bbl and a step: %+v; %v", c, gauged, r.loads, r.rules())
+		}
+		if asks := len(r.loads[0].Review) > 0; asks != (c.at < load.End()+900) {
+			t.Errorf("%+v: %q", c, r.loads[0].Review)
+		}
+	}
+}
+
+// A truck's last part, from one reading to the next as fast as its pump, and a float that hung behind the load and comes free, are oil.
+func TestAPartBetweenTwoReadingsIsOil(t *testing.T) {
+	load := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 140, Rate: 5}
+	last := tanktest.Move{From: load.End() + 490, Bbl: 8, Rate: 5}
+	r := newRig(t, tanktest.Well{Level0: 160, Moves: []tanktest.Move{load, last}})
+	r.every, r.site.tanks[0].Every = 120, 2*time.Minute
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-148) > 1.5 {
+		t.Errorf("its last part: %+v", r.loads)
+	}
+	r = newRig(t, tanktest.Well{Level0: 160, Moves: []tanktest.Move{load}})
+	r.every, r.site.tanks[0].Every = 120, 2*time.Minute
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if s > load.End()-100 && s < load.End()+500 {
+			v = 160 - 130/tanktest.PerInch
+		}
+		return v, true
+	}
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-140) > 1.5 {
+		t.Errorf("a float that hung: %+v", r.loads)
+	}
+}
+
+// A level that falls by as much as a load between two readings at rest, two minutes apart, is a span that was put right: a pump that does so
+// has to come up and to run down.
+func TestASpanThatIsPutRightIsNoLoad(t *testing.T) {
+	for by, want := range map[float64]int{17.5: 0, 40: 1} {
+		r := newRig(t, tanktest.Well{Level0: 160, Inflow: 60})
+		r.every, r.site.tanks[0].Every = 120, 2*time.Minute
+		if want > 0 {
+			r.every, r.site.tanks[0].Every = 420, 7*time.Minute // time enough for a truck
+		}
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if s >= 6*tanktest.Hour {
+				v -= by
+			}
+			return v, true
+		}
+		r.run(0, 9*tanktest.Hour)
+		if len(r.loads) != want {
+			t.Errorf("%v in: %+v", by, r.loads)
+		}
+	}
+}
+
+// A zero that is set up while a truck loads, near its end or between readings two minutes apart, asks, and the error holds it; so does one
+// that is set down where a sensor sends only what moved.
+func TestAZeroThatIsSetWhileATruckLoads(t *testing.T) {
+	load := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 140, Rate: 5}
+	for _, c := range []struct{ every, dead, by, share float64 }{{30, 0, 5, 0.85}, {120, 0, 9, 0.4}, {20, 0.25, -5, 0.4}} {
+		r := newRig(t, tanktest.Well{Level0: 160, Inflow: 60, Moves: []tanktest.Move{load}})
+		r.every, r.site.tanks[0].Every = c.every, time.Duration(c.every)*time.Second
+		send := exceptions(c.dead, 900)
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if s >= load.From+c.share*(load.End()-load.From) {
+				v += c.by
+			}
+			return send(i, s, v)
+		}
+		r.run(0, 9*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%+v: %+v", c, r.loads)
+		}
+		asksFor(t, r.loads[0], "re-spanned during the load")
+		if l := r.loads[0]; math.Abs(l.GaugeBbl-load.Bbl) > l.ErrorBbl {
+			t.Errorf("%+v: %.1f bbl with an error of %.1f", c, l.GaugeBbl, l.ErrorBbl)
+		}
+	}
+}
