@@ -336,7 +336,7 @@ func readingsDoubt(ts *tankState, t *Tank, d draw, now float64) []string {
 	after := between(ts.levels.recent, d.end, math.Min(d.end+long, d.next))
 	rests := between(after, d.end+settleShort, math.Inf(1))
 	// A pressure sensor feels the oil's weight however high it stands.
-	if t.Sensor != "hydrostatic" && (saturated(t.Sensor, before, after, -1) || quieted(t.Sensor, before, rests)) {
+	if t.Sensor != "hydrostatic" && (saturated(t.Sensor, before, after, -1) || quieted(t.Sensor, before, rests) || standsAtTop(&ts.levels, t.Sensor, before, rests)) {
 		why = append(why, fmt.Sprintf("sensor saturated at the opening, %.2f in is the most that it shows", d.opening.level))
 	}
 	if t.Group == "" && (saturated(t.Sensor, after, before, 1) || quieted(t.Sensor, rests, before)) {

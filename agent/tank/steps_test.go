@@ -113,3 +113,20 @@ func TestAZeroThatIsSetWhileATruckLoads(t *testing.T) {
 		}
 	}
 }
+
+// A level that rises into the sensor's blanking distance minutes before a truck comes is not known there; one that a shut well leaves at rest is.
+func TestACeilingThatIsReachedMinutesBeforeALoad(t *testing.T) {
+	load := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 140, Rate: 4}
+	for top, says := range map[float64]string{199.7: "saturated at the opening", 230: ""} {
+		r := newRig(t, tanktest.Well{Level0: 180, Moves: []tanktest.Move{{From: load.From - 5700, Bbl: -35, Rate: 0.4}, load}})
+		r.every, r.site.tanks[0].Every, r.site.tanks[0].Sensor = 60, time.Minute, "ultrasonic"
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			return math.Round(10*math.Min(top, v+3*tanktest.Radar(1, s, 0))) / 10, true
+		}
+		r.run(0, 9*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%+v", r.loads)
+		}
+		asksFor(t, r.loads[0], says)
+	}
+}

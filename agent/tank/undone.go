@@ -227,6 +227,17 @@ func quieted(sensor string, b, lively []sample) bool {
 	return noise > quietSteps*leastStep(b, lively) && v[len(v)-1-few]-v[few] < quietNoise*noise
 }
 
+// standsAtTop says that the newest readings before a load are one value, the most that the sensor ever showed, of one that has noise behind it:
+// a level that rises into a blanking distance may have stood there only for minutes.
+func standsAtTop(l *levels, sensor string, b, lively []sample) bool {
+	if sensor == "float" || len(b) < atomFew || len(lively) < atomFew {
+		return false
+	}
+	first, last := sameAs(b, len(b)-1)
+	above := func(s sample) bool { return s.v > b[last].v }
+	return last-first+1 >= atomFew && neighbourScatter(lively) > quietSteps*leastStep(b, lively) && !slices.ContainsFunc(b, above) && !slices.ContainsFunc(l.history, above)
+}
+
 // stoodFor is for how long some samples show the value of the first, s; 0 where it was hardly read, as in a silence.
 func stoodFor(b []sample) (long float64) {
 	if _, last := sameAs(b, 0); last+1 >= heldFew {
