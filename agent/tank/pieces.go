@@ -156,14 +156,15 @@ func (r resting) withoutSpikes() []sample {
 	return out
 }
 
-// withoutEchoes leaves out the runs of samples that jump away and are back within the time that a false echo lasts.
+// withoutEchoes leaves out the runs of samples that jump away and are back within the time that a false echo lasts, or one that the next is
+// back from within some minutes: what came between was not believed, or nothing came.
 func (r *readings) withoutEchoes(b []sample) []sample {
 	far, back := math.Max(echoRise, 6*r.noise.sigma), math.Max(0.3*echoRise, 3*r.noise.sigma)
 	out := make([]sample, 0, len(b))
 	for i := 0; i < len(b); i++ {
 		if n := len(out); n > 0 && math.Abs(float64(b[i].v-out[n-1].v)) > far {
 			near := math.Max(back, echoBack*math.Abs(float64(b[i].v-out[n-1].v))) // a sensor of steps rests on either side of one
-			for j := i + 1; j < len(b) && b[j].t-b[i].t <= echoLong; j++ {
+			for j := i + 1; j < len(b) && (b[j].t-b[i].t <= echoLong || j == i+1 && b[j].t-b[i].t <= hungLeast); j++ {
 				if math.Abs(float64(b[j].v-out[n-1].v)) <= near {
 					i = j
 					break

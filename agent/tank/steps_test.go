@@ -114,6 +114,26 @@ func TestAZeroThatIsSetWhileATruckLoads(t *testing.T) {
 	}
 }
 
+// False echoes that are not believed lie between one that is and the next reading of the level: no load begins there.
+func TestAnEchoBesideEchoesBeginsNoLoad(t *testing.T) {
+	load := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 140, Rate: 5}
+	r := newRig(t, tanktest.Well{Level0: 160, Inflow: 60, Moves: []tanktest.Move{load}})
+	r.every, r.site.tanks[0].Every = 60, time.Minute
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		switch load.From - s {
+		case 600:
+			return v - 8, true
+		case 540:
+			return 239, true
+		}
+		return v, true
+	}
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].Start.Sub(r.at(load.From)).Seconds()) > 60 || len(r.loads[0].Review) > 0 {
+		t.Errorf("%+v", r.loads)
+	}
+}
+
 // A level that rises into the sensor's blanking distance minutes before a truck comes is not known there; one that a shut well leaves at rest is.
 func TestACeilingThatIsReachedMinutesBeforeALoad(t *testing.T) {
 	load := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 140, Rate: 4}
