@@ -320,22 +320,6 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 	}
 }
 
-// jumpedTo is another tank that jumped to a level between two times: a gateway gave this one's answers for its, or one answer for both.
-func (s siteTanks) jumpedTo(i int, level, from, to float64) (name string) {
-	for j, other := range s.st.tanks {
-		at := other.faults.jumpedAt
-		v, ok := other.levels.about(math.Max(at, to))
-		if p := other.pending; p.count > 0 && p.first.t >= from {
-			at, v, ok = p.first.t, p.first.v, true
-		}
-		near := backExact + backNoise*math.Max(s.st.tanks[i].noise.perSample(), other.noise.perSample())
-		if ok && j != i && at > 0 && at >= from && at <= to && math.Abs(v-level) <= near {
-			name = s.site.tanks[j].ID
-		}
-	}
-	return name
-}
-
 // fellBehindJunk says that a level fell as under a pump until its sensor showed something else, as while somebody tests the loop, and
 // came back lower, but no lower than the pump takes it; k is the last sample of the fall that was seen.
 func fellBehindJunk(b []sample, t *Tank, to point, least float64) (k int, ok bool) {

@@ -199,9 +199,8 @@ func (r resting) thinned(b []sample) []sample {
 	return out
 }
 
-// lowestBehind is the piece behind a draw that the closing is read off: the first one at rest, or a later one that lies lower,
-// since the level rises once the draw is over, or the rest to which the hose ran back, and how sure that is, in inches. Where none is at
-// rest it is the last.
+// lowestBehind is the piece behind a draw that the closing is read off: the first one at rest, or a later one that lies lower, since the level
+// rises once the draw is over, or the rest to which the hose ran back, and how sure that is, in inches. Where none is at rest: the last.
 func (r resting) lowestBehind(ps []piece, usual float64) (best int, unsure float64) {
 	best, low, sure := -1, 0.0, 0.0
 	for k, p := range ps {
@@ -363,16 +362,14 @@ func movedBeside(ts *tankState, t *Tank, b []sample, ds []draw) (m sensorStep) {
 	return m
 }
 
-// drewAtMost are the inches that a draw's pump can take from rest to rest in the time before a sample, by the most that it took from one reading
-// to the next, and that time in seconds.
-// What reports by exception reports a pump at each of its readings, and is silent before that because nothing moved.
+// drewAtMost are the inches that a draw's pump can take from rest to rest in the time before a sample, by the most that it took from one
+// reading to the next, and that time in seconds. What reports by exception is silent before a pump because nothing moved.
 func drewAtMost(ts *tankState, d draw, b []sample, k int) (inches, long float64) {
 	since := k - 1
 	if ts.interval.mayBeCached() {
 		since, _ = sameAs(b, k-1)
 	}
-	first := max(1, searchTime(b, d.start))
-	last := min(len(b), searchTime(b, d.end)+1)
+	first, last := max(1, searchTime(b, d.start)), min(len(b), searchTime(b, d.end)+1)
 	rate, times := 0.0, make([]float64, 0, max(0, last-first))
 	for j := first; j < last; j++ {
 		if dt := b[j].t - b[j-1].t; j != k && b[j].flags != unlinked {
