@@ -178,7 +178,7 @@ func (s siteTanks) closeJointly(i int, ts *tankState, d *draw) {
 		made.usual = math.Max(0, all-rising)
 	case e.first != 0 || stopped > d.end:
 		quiet := math.Max(t.Loads.GroupSettle.Seconds(), math.Min(e.until(evenBbl/per), evenLongest/2))
-		off := s.lastApart(ts, *d, mates, share, per, stopped+quiet)
+		off := s.lastApart(ts, *d, mates, share, per, stopped+quiet, float64(apart[len(apart)-1].v)*(1-share))
 		for k := range sum {
 			behind[first+k].v = float32(off + share*float64(sum[k].v))
 		}
@@ -221,8 +221,9 @@ func restsFrom(b []sample, from int, least float64) int {
 }
 
 // lastApart is how far a group's tank lies from its share of what all of them hold, when the equaliser has done its work, or, where the next
-// draw comes before that, before the draw.
-func (s siteTanks) lastApart(ts *tankState, d draw, mates []int, share, per, at float64) float64 {
+// draw comes before that, before the draw; where nothing was read then either, as it was when last seen: tanks that report only changes are
+// silent as soon as they are even.
+func (s siteTanks) lastApart(ts *tankState, d draw, mates []int, share, per, at, seen float64) float64 {
 	off := func(from, to float64) (v []float64) {
 		for _, x := range between(ts.levels.recent, from, to) {
 			if in, ok := s.heldBy(mates, x.t, per); ok {
@@ -234,7 +235,10 @@ func (s siteTanks) lastApart(ts *tankState, d draw, mates []int, share, per, at 
 	if v := off(at, math.Min(at+gaugeAfter, d.within.hi)); len(v) > 0 {
 		return stats.Median(v)
 	}
-	return stats.Median(off(d.start-pauseSure-levelFar, d.start-rampClear))
+	if v := off(d.start-pauseSure-levelFar, d.start-rampClear); len(v) > 0 {
+		return stats.Median(v)
+	}
+	return seen
 }
 
 // nextLoad is when the first of some draws begins that is a load by its volume; +Inf where none is. A smaller fall may be foam

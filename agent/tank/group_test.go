@@ -1,7 +1,9 @@
 package tank
 
 import (
+	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"gauger/agent/tank/tanktest"
@@ -161,5 +163,45 @@ func TestTheShareOfATankThatNobodyReads(t *testing.T) {
 		for _, l := range r.loads {
 			asksFor(t, l, "tank TK-3 of its group was not read meanwhile: its share, about 57 bbl")
 		}
+	}
+}
+
+// Tanks that report only changes, through a poor radio and with an outage now and then, make loads of numbers: none is the middle of nothing.
+func TestAGroupsLoadIsNumbersHoweverFewReadings(t *testing.T) {
+	loads := 0
+	for seed := range uint64(24) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		at, n := 3*tanktest.Hour+600*rng.Float64(), 2+int(seed%4)
+		r := newRig(t, make([]tanktest.Well, n)...)
+		last, dead := make([]float64, n), make([]float64, n)
+		for i := range r.site.tanks {
+			r.site.tanks[i].Group, r.site.tanks[i].Every, dead[i] = "A", 0, at+5000*(2*rng.Float64()-1)
+		}
+		r.every = 15
+		band, long := 0.3+0.7*rng.Float64(), 300+2000*rng.Float64()
+		r.sensor = func(i int, s, _ float64) (float64, bool) {
+			after := math.Max(0, s-at)
+			all, own := 30/float64(n)*math.Min(1, after/900), 0.0
+			if i == 0 { // which the truck draws from, and the others follow
+				own = 30 * math.Min(1, after/900) * math.Exp(-after/long)
+			}
+			v := 90 + 0.4*s/3600 - all - own
+			if math.Abs(v-last[i]) < band && s > 0 || rng.Float64() < 0.2 || s > dead[i] && s < dead[i]+1500 {
+				return 0, false
+			}
+			last[i] = v
+			return v, true
+		}
+		r.ticks = true
+		r.run(0, 9*tanktest.Hour)
+		for _, l := range r.loads {
+			if _, err := json.Marshal(l); err != nil {
+				t.Errorf("seed %d: %s: %v", seed, l.Tank, err)
+			}
+		}
+		loads += len(r.loads)
+	}
+	if loads < 24 {
+		t.Errorf("%d loads of 24 groups", loads)
 	}
 }
