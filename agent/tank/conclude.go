@@ -144,11 +144,13 @@ func (s siteTanks) closeJointly(i int, ts *tankState, d *draw) {
 	if n := first + len(sum); n < len(behind) {
 		hi = behind[n].t
 	}
-	alone, stopped := s.fellAlone(i, *d), d.end
+	alone, stopped, next := s.fellAlone(i, *d), d.end, d.within.hi
 	least := partBbl/per + 2*restSigmas*neighbourScatter(sum)
 	if n := fallsOn(sum, d.end+joinWithin, least); n < len(sum) && !alone {
-		if sum[n].t >= d.end+pauseSure {
-			hi, sum, apart = sum[n].t, sum[:n], apart[:n]
+		was, _ := s.heldBy(mates, d.start, per)
+		stood, _ := s.heldBy(mates, d.end, per)
+		if fell := d.opening.level - d.closing.level; sum[n].t >= d.end+pauseSure || fell+was-stood < (1-explainedShare)*fell { // or no pump had drawn
+			hi, next, sum, apart = sum[n].t, sum[n].t, sum[:n], apart[:n]
 		} else { // the pump took on what came through the equaliser
 			n = restsFrom(sum, n, least)
 			first, stopped, sum, apart = first+n, sum[n].t, sum[n:], apart[n:]
@@ -161,6 +163,7 @@ func (s siteTanks) closeJointly(i int, ts *tankState, d *draw) {
 	r := ts.resting(t, *d)
 	r.at = stopped
 	made, all, stood := d.inflow, d.inflow.usual, 0.0 // all: what the wells make, in inches of this tank
+	moves := 0.0                                      // in, that the equaliser still had to move when it was read how far this tank lies apart
 	for _, j := range mates {
 		o := &s.site.tanks[j]
 		all += s.st.tanks[j].inflow(o, d.start).usual * o.Table.PerInch(d.closing.level) / per
@@ -178,11 +181,15 @@ func (s siteTanks) closeJointly(i int, ts *tankState, d *draw) {
 		made.usual = math.Max(0, all-rising)
 	case e.first != 0 || stopped > d.end:
 		quiet := math.Max(t.Loads.GroupSettle.Seconds(), math.Min(e.until(evenBbl/per), evenLongest/2))
-		off := s.lastApart(ts, *d, mates, share, per, stopped+quiet, float64(apart[len(apart)-1].v)*(1-share))
+		off, even := s.lastApart(ts, *d, mates, share, per, bounds{stopped + quiet, next}, float64(apart[len(apart)-1].v)*(1-share))
 		for k := range sum {
 			behind[first+k].v = float32(off + share*float64(sum[k].v))
 		}
-		d.evened = math.Min(stopped+quiet, math.Max(stopped, hi-gaugeAfter))
+		if d.evened = math.Min(stopped+quiet, math.Max(stopped, hi-gaugeAfter)); even {
+			moves = e.off(quiet)
+		} else {
+			moves = e.off(d.evened - stopped)
+		}
 	}
 	d.behind = behind
 	d.inflowAfter, d.inflow = ts.inflowResumed(t, behind, point{d.end, d.closing.level}, hi, made)
@@ -194,7 +201,7 @@ func (s siteTanks) closeJointly(i int, ts *tankState, d *draw) {
 		if d.settled = d.closing.level - knee; stopped > d.end {
 			d.settled = d.inflowAfter * (d.evened - d.end)
 		}
-		d.closing.err = math.Hypot(d.closing.err, e.off(d.evened-stopped)/2) // it still moves
+		d.closing.err = math.Hypot(d.closing.err, moves/2)
 	}
 }
 
@@ -223,7 +230,7 @@ func restsFrom(b []sample, from int, least float64) int {
 // lastApart is how far a group's tank lies from its share of what all of them hold, when the equaliser has done its work, or, where the next
 // draw comes before that, before the draw; where nothing was read then either, as it was when last seen: tanks that report only changes are
 // silent as soon as they are even.
-func (s siteTanks) lastApart(ts *tankState, d draw, mates []int, share, per, at, seen float64) float64 {
+func (s siteTanks) lastApart(ts *tankState, d draw, mates []int, share, per float64, in bounds, seen float64) (inches float64, even bool) {
 	off := func(from, to float64) (v []float64) {
 		for _, x := range between(ts.levels.recent, from, to) {
 			if in, ok := s.heldBy(mates, x.t, per); ok {
@@ -232,13 +239,13 @@ func (s siteTanks) lastApart(ts *tankState, d draw, mates []int, share, per, at,
 		}
 		return v
 	}
-	if v := off(at, math.Min(at+gaugeAfter, d.within.hi)); len(v) > 0 {
-		return stats.Median(v)
+	if v := off(in.lo, math.Min(in.lo+gaugeAfter, in.hi)); len(v) > 0 {
+		return stats.Median(v), true
 	}
 	if v := off(d.start-pauseSure-levelFar, d.start-rampClear); len(v) > 0 {
-		return stats.Median(v)
+		return stats.Median(v), false
 	}
-	return seen
+	return seen, false
 }
 
 // nextLoad is when the first of some draws begins that is a load by its volume; +Inf where none is. A smaller fall may be foam

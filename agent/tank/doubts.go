@@ -260,13 +260,13 @@ func fellOn(ts *tankState, t *Tank, d draw, now float64) float64 {
 	if t.Group != "" {
 		from = math.Max(d.end, d.evened)
 	}
-	to := d.watched(t, now)
-	low := ts.levels.sink(from, to, d.closing.level)
+	to, rest := d.watched(t, now), d.evenRest(&ts.levels)
+	low := rest.sink(from, to, d.closing.level)
 	if low <= t.sensorError() { // its closing is what it fell to
-		from = ts.levels.downTo(from, to, d.closing.level+math.Hypot(d.closing.err, t.sensorError()))
+		from = rest.downTo(from, to, d.closing.level+math.Hypot(d.closing.err, t.sensorError()))
 	}
 	if d.foam+d.late == 0 && t.Sensor != "hydrostatic" && t.Group == "" { // the closing may have been read off where it had fallen to
-		low = math.Max(low, ts.levels.sink(from, to, math.Inf(-1)))
+		low = math.Max(low, rest.sink(from, to, math.Inf(-1)))
 	}
 	if low <= 2*ts.levels.sink(math.Max(d.start-confirm, ts.decidedTo+settleShort), d.start-restNear, math.Inf(-1)) {
 		return 0
@@ -282,8 +282,8 @@ func takeFallenOn(ts *tankState, t *Tank, d *draw, now float64) {
 	if low <= math.Min(wrong, math.Max(foamShare*wrong, sankFar)) || low <= 2*math.Hypot(d.closing.err, t.sensorError()) {
 		return
 	}
-	to := d.watched(t, now)
-	d.closing.err = math.Hypot(d.closing.err, math.Max(0, ts.levels.sink(d.end, to, d.closing.level))/2)
+	rest := d.evenRest(&ts.levels)
+	d.closing.err = math.Hypot(d.closing.err, math.Max(0, rest.sink(d.end, d.watched(t, now), d.closing.level))/2)
 	d.doubts = append(d.doubts, fmt.Sprintf("level fell on by %.2f in after the end: foam, or it had not come to rest", low))
 }
 

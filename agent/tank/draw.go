@@ -113,6 +113,14 @@ func (d draw) rest(l *levels) []sample {
 	return l.recent
 }
 
+// evenRest are the levels behind a draw, and where its closing is that of tanks which an equaliser makes even, those without what it moves.
+func (d draw) evenRest(l *levels) levels {
+	if d.evened > d.end {
+		return levels{recent: d.behind}
+	}
+	return *l
+}
+
 // slope is how fast the level fell over a draw, in/s.
 func (d draw) slope() float64 {
 	return (d.opening.level - d.closing.level) / math.Max(d.end-d.start, 1)

@@ -272,7 +272,8 @@ func (e evening) until(less float64) float64 {
 }
 
 // evening is fitted, for every time that an equaliser may take, to how far a tank lies apart from the others of its group after a draw,
-// beside what one of them takes in more than another, at most so many inches a second; where the best of them is chance it is none.
+// beside what one of them takes in more than another, at most so many inches a second; where the best of them is chance it is none. Where they came
+// nearer than wells make them it is one, though none of these: what runs through a pipe falls to rest at once, and not ever slower.
 func (r resting) evening(b []sample, most float64) evening {
 	best, left := evening{time: evenQuick}, math.Inf(1)
 	r.sigma = math.Max(r.sigma, neighbourScatter(b))
@@ -288,6 +289,11 @@ func (r resting) evening(b []sample, most float64) evening {
 				best.first = f.inches
 			}
 		}
+	}
+	first, last := b[0], b[len(b)-1]
+	long, moved := last.t-first.t, float64(first.v-last.v)
+	if best.first == 0 && math.Abs(moved) > most*long+evenSure*math.Hypot(math.Sqrt2*r.sigma, math.Sqrt(r.inflow.variance*long)) {
+		return evening{first: moved, time: math.Max(evenQuick, long)}
 	}
 	return best
 }

@@ -205,3 +205,72 @@ func TestAGroupsLoadIsNumbersHoweverFewReadings(t *testing.T) {
 		t.Errorf("%d loads of 24 groups", loads)
 	}
 }
+
+// haul is a truck that draws from one tank of a group, inches a second.
+type haul struct {
+	tank           int
+	from, to, rate float64
+}
+
+// levelled are the courses of a group's tanks from some levels: a pipe that is open at times lets through so much of what each lies off their
+// mean, inches a second.
+func levelled(from []float64, open func(s float64) bool, pipe float64, hauls ...haul) (courses []func(s float64) float64) {
+	const step, long = 10.0, 9 * 3600
+	course := make([][]float64, len(from))
+	v := append([]float64(nil), from...)
+	for s := 0.0; s <= long; s += step {
+		mean := 0.0
+		for i := range v {
+			course[i] = append(course[i], v[i])
+			mean += v[i] / float64(len(v))
+		}
+		for i := range v {
+			if open(s) {
+				v[i] += step * pipe * (mean - v[i])
+			}
+		}
+		for _, h := range hauls {
+			if s >= h.from && s < h.to {
+				v[h.tank] -= step * h.rate
+			}
+		}
+	}
+	for i := range course {
+		courses = append(courses, func(s float64) float64 { return course[i][min(int(s/step), len(course[i])-1)] })
+	}
+	return courses
+}
+
+// The next truck draws from one tank while another's closing is yet to be read: how far that lies apart is what it was before, and each of three
+// has its share.
+func TestTheNextTruckBeforeAThirdTanksClosing(t *testing.T) {
+	const at, next = 4 * tanktest.Hour, 4*tanktest.Hour + 2200
+	open := func(s float64) bool { return s < next-120 || s > next+5000 }
+	for _, pipe := range []float64{1. / 150, 1. / 300} {
+		r := grouped(t, levelled([]float64{180, 180, 180}, open, pipe, haul{0, at, at + 700, 0.07}, haul{0, next, next + 1100, 0.07})...)
+		if len(r.loads) != 4 {
+			t.Errorf("%d loads %+v, want a load of each, and the next", len(r.loads), r.verdicts)
+		}
+		for _, l := range r.loads {
+			if l.Start.Before(r.at(next-600)) && math.Abs(l.GaugeBbl-49./3*tanktest.PerInch) > 1 {
+				t.Errorf("%s: %.2f to %.2f in, want a third of 49 in less", l.Tank, l.Open, l.Close)
+			}
+		}
+	}
+}
+
+// Two tanks come nearer than wells make them, as through a turbulent pipe, of which a quarter of an hour was seen: an equaliser does that, though
+// no curve that fades does.
+func TestAnEqualiserThatNoCurveFits(t *testing.T) {
+	var b []sample
+	for k, v := range []float32{-67.9, -69, -69.3, -65, -61, -57.7, -53.5, -49.5, -46, -43, -41, -39, -36, -33, -30.8} {
+		b = append(b, sample{t: float64(60 * k), v: v, n: 1})
+	}
+	r := resting{sigma: 0.3, inflow: production{usual: 1e-3, variance: 1e-3, known: true}}
+	if e := r.evening(b, 5e-3); e.first > -30 {
+		t.Errorf("%+v, want some -37 in", e)
+	}
+	if e := r.evening(b, 0.1); e.first != 0 {
+		t.Errorf("%+v, want none where a well makes as much", e)
+	}
+}
