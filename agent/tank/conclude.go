@@ -36,6 +36,7 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 	ts.judgeAt = now + 60
 	for k, d := range draws {
 		d.next = math.Min(d.leaptAt, t.nextLoad(draws[k+1:]))
+		u.startsTogether(i, ts, &d)
 		u.closeJointly(i, ts, &d)
 		if !all && !u.decidable(i, ts, d, now, k+1 < len(draws)) {
 			if !waits {

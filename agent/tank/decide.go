@@ -236,8 +236,10 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	switch t := &u.site.tanks[i]; {
 	case t.Group != "":
 		u.startJointly(i, ts, &d)
-		if mate, bbl := u.gaveSlowly(i, d); bbl > math.Max(partBbl, wrongBbl(removed)) {
-			d.doubts = append(d.doubts, fmt.Sprintf("tank %s of its group gave %.1f bbl too slowly for a load of its own: they are in no ticket", mate, bbl))
+		d.doubts = append(d.doubts, u.slowShares(i, d, removed, now)...)
+		if mate, bbl := u.filledMates(i, d); bbl > 0 {
+			d.cameIn, d.closing.err = -bbl, math.Hypot(d.closing.err, bbl/2/t.Table.PerInch(d.closing.level))
+			d.doubts = append(d.doubts, fmt.Sprintf("tank %s of its group stood lower and took in %.1f bbl of what left this one: no truck had them", mate, bbl))
 		}
 		d.doubts = append(d.doubts, u.missingShares(i, d, removed)...)
 	case t.Valve:
@@ -249,7 +251,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	}
 	u.startsAtPeak(i, &d)
 	if from, came := u.cameFrom(i, d); came > wrongBbl(removed) {
-		d.cameIn = came
+		d.cameIn += came
 		d.doubts = append(d.doubts, fmt.Sprintf("tank %s was moved into it meanwhile: %.1f bbl came in and are not in its gauges", from, came))
 	}
 	if name, by := u.roseAnotherTime(i, d, removed); name != "" {

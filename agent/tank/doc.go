@@ -88,7 +88,9 @@
 // nobody can tell; a level behind a gap proves none. A neighbour that rose by a part of a draw, or that nobody read, is said; where it began
 // or ceased to rise a load ends or begins, and what it takes in beyond its usual does not flow in here. What the tanks of a group gave
 // together makes a load of each of them, as long as they fall together: an equaliser that was shut for the load joins nothing, and what it
-// evens out afterwards is no draw. Their closings are read off what they hold together.
+// evens out afterwards is no draw. Their closings are read off what they hold together, and a load begins where that begins to fall: what ran
+// before into a tank that stood lower is no part of it, and what ran there meanwhile is told. One that gave its share too slowly for a draw
+// of its own has a ticket for it.
 //
 // The detector is one algorithm and stays one room: it is exempt from the number of files that a room may have.
 package tank

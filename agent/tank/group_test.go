@@ -80,17 +80,21 @@ func TestTheNextTruckBeforeTheTanksAreEven(t *testing.T) {
 	}
 }
 
-// A third tank follows through the equaliser so slowly that no draw is found in it: the others' tickets say what is in none.
+// A third tank follows through the equaliser so slowly that no draw is found in it: it has its ticket all the same.
 func TestAGroupsTankThatFollowsSlowly(t *testing.T) {
 	const at = 4 * tanktest.Hour
 	fell := func(inches, long float64) func(s float64) float64 {
 		return knots([2]float64{0, 200}, [2]float64{at, 200}, [2]float64{at + long, 200 - inches}, [2]float64{9 * tanktest.Hour, 200 - inches})
 	}
 	r := grouped(t, fell(20, 900), fell(20, 900), fell(7, 2400))
-	if len(r.loads) != 2 {
-		t.Fatalf("%+v %+v, want two loads", r.loads, r.verdicts)
+	if len(r.loads) != 3 {
+		t.Fatalf("%+v %+v, want three loads", r.loads, r.verdicts)
 	}
-	asksFor(t, r.loads[0], "tank TK-3 of its group gave 1")
+	for _, l := range r.loads {
+		if want := map[string]float64{"TK-3": 7}[l.Tank] + map[bool]float64{true: 20}[l.Tank != "TK-3"]; math.Abs(l.GaugeBbl-want*tanktest.PerInch) > 0.5 || len(l.Review) > 0 {
+			t.Errorf("%s: %.2f in to %.2f, %q, want %v in less", l.Tank, l.Open, l.Close, l.Review, want)
+		}
+	}
 }
 
 // The equaliser is opened as soon as the pump stops: the tank that was drawn from alone gave all of the load, and what its neighbour fills
@@ -272,5 +276,30 @@ func TestAnEqualiserThatNoCurveFits(t *testing.T) {
 	}
 	if e := r.evening(b, 0.1); e.first != 0 {
 		t.Errorf("%+v, want none where a well makes as much", e)
+	}
+}
+
+// The next truck comes while the tanks still fill the one that the last left low: what they lost to it before is no part of the load, and where the
+// equaliser stays open, what they lose to it later is told.
+func TestATruckWhileTheTanksAreMadeEven(t *testing.T) {
+	const at = 4 * tanktest.Hour
+	for _, shut := range []bool{true, false} {
+		open := func(s float64) bool { return s > at && (!shut || s < at+1500) }
+		truck := haul{0, at + 1500, at + 2700, 0.07}
+		c := levelled([]float64{200, 200, 100}, open, 1./2400, truck)
+		r := grouped(t, c...)
+		sum := 0.0
+		for _, l := range r.loads {
+			sum += l.RemovedBbl
+			if l.Tank == "TK-1" && math.Abs(l.Open-c[0](truck.from)) > 1 {
+				t.Errorf("shut %v: opens at %.2f in, want %.2f", shut, l.Open, c[0](truck.from))
+			}
+			if !shut {
+				asksFor(t, l, "tank TK-3 of its group stood lower and took in")
+			}
+		}
+		if want := (truck.to - truck.from) * truck.rate * tanktest.PerInch; len(r.loads) == 0 || math.Abs(sum-want) > 0.03*want {
+			t.Errorf("shut %v: %.1f bbl removed in %+v %+v, want %.1f", shut, sum, r.loads, r.verdicts, want)
+		}
 	}
 }

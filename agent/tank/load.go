@@ -135,18 +135,27 @@ func (s siteTanks) gaveOver(j int, d draw) float64 {
 	return s.site.tanks[j].barrels(a, b)
 }
 
-// gaveSlowly is a tank of the same group in which no draw was found, and what it lost over one.
-func (s siteTanks) gaveSlowly(i int, d draw) (name string, bbl float64) {
-	if !s.fellAlone(i, d) { // else what it gives later is no part of the draw
-		d.evened = math.Max(d.evened, d.end+s.site.tanks[i].Loads.GroupSettle.Seconds())
+// filledMates is the tank of the same group that took in most over a draw, and this one's part of what all such took in beyond what the wells make:
+// they stood lower when it began, and were made even with it.
+func (s siteTanks) filledMates(i int, d draw) (name string, bbl float64) {
+	fell := s.site.tanks[i].volume(d)
+	own, most, unsure, long := fell, 0.0, 0.0, math.Max(d.end, d.evened)-d.start
+	makes := func(j int) {
+		o, ts := &s.site.tanks[j], s.st.tanks[j]
+		made, per := ts.inflow(o, d.start), o.Table.PerInch(ts.last.v)
+		bbl, unsure = bbl-made.usual*long*per, math.Hypot(unsure, per*math.Sqrt(stats.Square(made.err*long)+made.straysOver(long)+2*stats.Square(math.Max(ts.noise.perSample(), ts.levels.resolutionAt(d.start, d.end).deadband))))
 	}
+	makes(i)
 	for j, o := range s.mates(i) {
-		if slices.ContainsFunc(s.drawsOf(j), func(x draw) bool { return x.end > d.start-jointLead && x.start < d.end+jointLead }) {
-			continue
+		makes(j)
+		gave := s.gaveOver(j, d)
+		fell += math.Max(0, gave)
+		if bbl -= math.Min(0, gave); -gave > most {
+			name, most = o.ID, -gave
 		}
-		if gave := s.gaveOver(j, d); gave > bbl {
-			name, bbl = o.ID, gave
-		}
+	}
+	if bbl = bbl * own / fell; most == 0 || bbl <= math.Max(fedSure*unsure, math.Max(partBbl, wrongBbl(own))) {
+		return "", 0
 	}
 	return name, bbl
 }

@@ -111,7 +111,9 @@ func (s siteTanks) beside(i int, joined bool) iter.Seq2[int, *Tank] {
 // drawsOf are the draws of a tank that was decided last and those that are under way.
 func (s siteTanks) drawsOf(k int) []draw {
 	ts := s.st.tanks[k]
-	ds := []draw{{start: ts.lastDrawStart, end: ts.lastDrawEnd}}
+	high, _ := ts.levels.about(ts.lastDrawStart)
+	low, _ := ts.levels.about(ts.lastDrawEnd)
+	ds := []draw{{start: ts.lastDrawStart, end: ts.lastDrawEnd, opening: gauge{level: high}, closing: gauge{level: low}}}
 	if ts.drawing {
 		more, _ := ts.draws(&s.site.tanks[k], s.site.speed, s.st.now*s.site.speed)
 		ds = append(ds, more...)
@@ -307,20 +309,63 @@ func (s siteTanks) movedInto(from, to int, d, theirs draw) bool {
 func (s siteTanks) startJointly(i int, ts *tankState, d *draw) {
 	if start, _ := s.jointly(i, *d); start < d.start && start > d.start-jointLead {
 		ts.moveStart(&s.site.tanks[i], d, math.Inf(-1), start)
+		s.startsTogether(i, ts, d)
+	}
+}
+
+// startsTogether gives a group's tank the start at which what all of them hold began to fall, where it had fallen before: until then it filled
+// the others, which a truck had left lower, and that is no part of a load.
+func (s siteTanks) startsTogether(i int, ts *tankState, d *draw) {
+	t, mates := &s.site.tanks[i], 0
+	for range s.mates(i) {
+		mates++
+	}
+	known, share := s.joined(i, *d)
+	if b := between(ts.levels.recent, d.start, d.end); mates > 0 && len(known) == mates {
+		per := t.Table.PerInch(d.closing.level)
+		sum, _ := s.heldTogether(b, known, share, per)
+		noise := 2 * restSigmas * ts.noise.perSample()
+		for _, j := range known {
+			noise = math.Hypot(noise, 2*restSigmas*s.st.tanks[j].noise.perSample()*s.site.tanks[j].Table.PerInch(d.closing.level)/per)
+		}
+		k := fallsOn(sum, d.start, partBbl/per+noise)
+		for top, low := k, k; low < len(sum) && float64(sum[top].v-sum[low].v) < partBbl/per+noise; low++ {
+			if float64(sum[top].v-sum[low].v) <= noise {
+				k = low
+			}
+		}
+		if k == len(sum) || k == 0 {
+			return
+		}
+		was, _ := s.heldBy(known, d.start, per)
+		left := t.barrels(d.opening.level, float64(b[k].v))
+		if left <= math.Max(partBbl, wrongBbl(t.volume(*d))) || (d.opening.level+was-float64(sum[k].v))*per > (1-explainedShare)*left {
+			return
+		}
+		d.stood = math.Max(0, d.stood-(b[k].t-d.start))
+		d.start, d.within.lo, d.early, d.pause = b[k].t, b[k].t, 0, 0
+		d.opening = gauge{level: float64(b[k].v), err: math.Hypot(ts.noise.perSample(), float64(b[k-1].v-b[k].v)/2), samples: 1}
 	}
 }
 
 const jointLead = 1200.0 // s by which a group's tank may follow the one that is drawn from
 
-// evenedOut is the tank of the same group into which a fall went through an equaliser: what it lost the others gained. settles says that
-// it made even what a draw had left uneven before.
+// evenedOut is the tank of the same group into which a fall went through an equaliser: what it lost the others gained, until the tanks were even
+// where its closing is read then. settles says that it made even what a draw had left uneven before.
 func (s siteTanks) evenedOut(i int, d draw) (name string, settles bool) {
 	own := &s.site.tanks[i]
-	gained, most := 0.0, 0.0
+	gained, most, from := 0.0, 0.0, d.start
+	for j := range s.mates(i) {
+		for _, x := range s.drawsOf(j) {
+			if x.end > d.start && x.start > d.start-jointLead && x.start < from && !s.fellAlone(j, x) {
+				from = x.start // what the pump took out of it before this one followed
+			}
+		}
+	}
 	for j, o := range s.mates(i) {
 		other := s.st.tanks[j]
-		was, before := other.levels.known(d.start)
-		is, behind := other.levels.known(d.end) // raw: it may rise faster than oil is believed to come
+		was, before := other.levels.known(from)
+		is, behind := other.levels.known(math.Max(d.end, d.evened)) // raw: it may rise faster than oil is believed to come
 		if !before || !behind {
 			continue
 		}

@@ -3,6 +3,7 @@ package tank
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gauger/agent/eventrules"
 )
@@ -14,6 +15,7 @@ const (
 	lossBbl    = 8.0 // bbl and inches that neither drift nor foam explain
 	lossIn     = 4.5
 	lossTop    = 0.3        // in below the highest level at which a loss has begun
+	slowShare  = 0.5        // of what a tank lost over another's draw, that a load of its share holds at least
 	foamLong   = 4.5 * 3600 // s that a lift of the level may take to go down again
 )
 
@@ -106,4 +108,53 @@ func (l *levels) evenFall(first int, fell float64) bool {
 	mid := l.history[(first+len(l.history)-1)/2]
 	half := float64(l.history[first].v - mid.v)
 	return half > 0.3*fell && half < 0.7*fell
+}
+
+// gaveSlowly is a tank of the same group in which no draw was found, and what it lost over one.
+func (s siteTanks) gaveSlowly(i int, d draw) (tank int, bbl float64) {
+	if !s.fellAlone(i, d) { // else what it gives later is no part of the draw
+		d.evened = math.Max(d.evened, d.end+s.site.tanks[i].Loads.GroupSettle.Seconds())
+	}
+	for j := range s.mates(i) {
+		if slices.ContainsFunc(s.drawsOf(j), func(x draw) bool { return x.end > d.start-jointLead && x.start < d.end+jointLead }) {
+			continue
+		}
+		if gave := s.gaveOver(j, d); gave > bbl {
+			tank, bbl = j, gave
+		}
+	}
+	return tank, bbl
+}
+
+// slowShares makes a load of what each tank of the same group gave to one in which no draw was found: it followed through the equaliser more
+// slowly than a pump draws, and longer. Where that is none it says so.
+func (u *update) slowShares(i int, d draw, removed, now float64) (why []string) {
+	least, alone := math.Max(partBbl, wrongBbl(removed)), d.samples == 0 || u.fellAlone(i, d)
+	for j, bbl := u.gaveSlowly(i, d); bbl > least; j, bbl = u.gaveSlowly(i, d) {
+		o, ts := &u.site.tanks[j], u.writable(j)
+		if x := shareOf(ts, o, d, now); !alone {
+			u.closeJointly(j, ts, &x)
+			ts.lastDrawStart, ts.lastDrawEnd, ts.decidedTo = x.start, x.end, math.Max(ts.decidedTo, x.end)
+			if o.volume(x) >= slowShare*bbl {
+				u.oilLoad(j, ts, x, o.removedBbl(x), now)
+				continue
+			}
+		}
+		return append(why, fmt.Sprintf("tank %s of its group gave %.1f bbl too slowly for a load of its own: they are in no ticket", o.ID, bbl))
+	}
+	return why
+}
+
+// shareOf is the draw of a group's tank that gave its part of another's too slowly to be found.
+func shareOf(ts *tankState, t *Tank, of draw, now float64) draw {
+	made := ts.inflow(t, of.start)
+	d := draw{start: of.start, end: of.end, oilTo: of.end, parts: 1, samples: len(between(ts.levels.recent, of.start, of.end)), next: of.next, leaptAt: math.Inf(1),
+		within: bounds{ts.decidedTo, math.Min(of.within.hi, now)}, inflowBefore: made.last, inflowAfter: made.usual, usualInflow: made.usual, inflow: made,
+		resolution: ts.levels.resolutionAt(of.start, of.end)}
+	open, _ := ts.levels.about(d.start)
+	d.opening.level = open
+	ts.moveStart(t, &d, math.Inf(-1), d.start)
+	d.closing.level, _ = ts.levels.about(d.end)
+	d.endLine = line{d.end, d.closing.level, of.endLine.slope} // it is the truck's end that is seen
+	return d
 }
