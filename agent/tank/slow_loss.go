@@ -130,7 +130,11 @@ func (s siteTanks) gaveSlowly(i int, d draw) (tank int, bbl float64) {
 // slowly than a pump draws, and longer. Where that is none it says so.
 func (u *update) slowShares(i int, d draw, removed, now float64) (why []string) {
 	least, alone := math.Max(partBbl, wrongBbl(removed)), d.samples == 0 || u.fellAlone(i, d)
-	for j, bbl := u.gaveSlowly(i, d); bbl > least; j, bbl = u.gaveSlowly(i, d) {
+	for range u.site.tanks {
+		j, bbl := u.gaveSlowly(i, d)
+		if bbl <= least {
+			break
+		}
 		o, ts := &u.site.tanks[j], u.writable(j)
 		if x := shareOf(ts, o, d, now); !alone {
 			u.closeJointly(j, ts, &x)
