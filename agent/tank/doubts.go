@@ -146,7 +146,7 @@ func share(below float64) float64 { return (1 + math.Erf(below/math.Sqrt2)) / 2 
 
 // standsDead says why a gauge may be an end of what the sensor shows, where noise does not tell: its blind zone, or a float at its
 // stop. The reading stands for as long as the level nowhere else stood in the last day, at the very end of all that was seen, and it
-// stood there before. What the tank made meanwhile at least is unseen, and within the gauge's error.
+// stood there before; a float hangs anywhere, as the level rises. What the tank made meanwhile at least is unseen, and within the gauge's error.
 func (s siteTanks) standsDead(i int, ts *tankState, d *draw, now float64) []string {
 	t := &s.site.tanks[i]
 	if t.Group != "" || d.deadband > 0 {
@@ -159,24 +159,25 @@ func (s siteTanks) standsDead(i int, ts *tankState, d *draw, now float64) []stri
 		e.missed = e.leastRise(&ts.levels, *d, per)
 		return e.missed >= wrong && e.missed >= 2*e.off
 	}
-	say := func(e standing, where, what string) {
-		why = append(why, fmt.Sprintf("reading stood at %.2f in for %s %s, where the well makes %.1f in at least: blind zone, or a float %s", e.level, spanText(e.to-e.from), where, e.missed, what))
+	say := func(e standing, where string) {
+		why = append(why, fmt.Sprintf("reading stood at %.2f in for %s %s, where the well makes %.1f in at least: blind zone, a float at its stop or that hangs, or the well is shut in", e.level, spanText(e.to-e.from), where, e.missed))
 	}
 	before := between(ts.levels.recent, math.Max(ts.decidedTo, d.start-deadMost), d.start-rampClear)
 	if e, ok := ts.levels.standingAt(before, -1, d.start); ok && t.Sensor != "hydrostatic" && e.level < float64(t.Height)-fullWithin { // where a high level shuts the well in
-		if _, rose := s.othersRose(i, e.from, e.to); e.again && rose < explainedShare*wrong*per && missed(&e) {
+		hung := t.Sensor == "float" && e.to-e.from >= t.Loads.StuckJump.Seconds() && ts.levels.roseBefore(e.from, deadUntil) > deadRises*d.inflow.usual
+		if _, rose := s.othersRose(i, e.from, e.to); (e.again || hung) && rose < explainedShare*wrong*per && missed(&e) {
 			d.opening.err = math.Hypot(d.opening.err, e.missed)
-			say(e, "before it", "at its stop")
+			say(e, "before it")
 		}
 	}
 	after := between(ts.levels.recent, d.end+settleShort, math.Min(math.Min(now, d.next), d.end+deadMost))
 	filled := func(long float64) bool { return ts.levels.roseBefore(d.start, long) > deadRises*d.inflow.usual }
-	if e, ok := ts.levels.standingAt(after, 1, d.start); ok && filled(deadMost/3) && missed(&e) && s.othersFilled(i, e.from, e.to) < explainedShare*e.missed*per {
+	if e, ok := ts.levels.standingAt(after, 1, d.start); ok && !e.beyond && filled(deadMost/3) && missed(&e) && s.othersFilled(i, e.from, e.to) < explainedShare*e.missed*per {
 		if e.again {
 			d.closing.err = math.Hypot(d.closing.err, e.missed)
-			say(e, "behind it", "at its stop")
-		} else if filled(deadUntil) {
-			say(e, "behind it", "that hangs, or the well is shut in")
+		}
+		if e.again || filled(deadUntil) {
+			say(e, "behind it")
 		}
 	}
 	return why
@@ -186,7 +187,8 @@ func (s siteTanks) standsDead(i int, ts *tankState, d *draw, now float64) []stri
 type standing struct {
 	from, to   float64
 	level, off float64 // in, and how far it strays
-	again      bool    // it stood there before
+	beyond     bool    // the level was seen further out in the last day
+	again      bool    // it was not, and the level stood there before
 	missed     float64 // in that the well makes in as long a time, at least
 }
 
@@ -222,12 +224,11 @@ func (l *levels) standingAt(b []sample, side, load float64) (e standing, ok bool
 		if h.t > load {
 			continue
 		}
-		if over < -e.off {
-			return e, false // it was seen beyond
-		}
+		e.beyond = e.beyond || over < -e.off
 		away = away || over > deadFell
 		e.again = e.again || away && over <= e.off && side*(float64(g.v)-e.level) <= e.off
 	}
+	e.again = e.again && !e.beyond
 	return e, true
 }
 

@@ -325,13 +325,19 @@ func (ts *tankState) lastDrawBefore(t *Tank, speed, before, now float64) float64
 }
 
 // stuckBetween says that the value stood still from one draw, as this sensor's do not, until it came down at once, faster than the pump had
-// drawn: it hung while the truck went on.
+// drawn: it hung while the truck went on. A float that reports only changes is silent while it hangs, and told of the first draw step by step.
 func (ts *tankState) stuckBetween(t *Tank, a, b draw) bool {
 	rest, most, stood := between(ts.levels.recent, a.end, b.start), t.Loads.TruckMax, b.start-a.end
-	switch {
-	case b.samples > 0 || len(rest) < stepFew || stood > t.Loads.Stuck.Seconds() || !ts.interval.stood(stood, seldomHeld):
+	each, gap := (a.end-a.start)/float64(max(1, a.samples)), b.gap
+	if t.Sensor == "float" && gap >= seldomHeld*each && ts.interval.changes >= heldFew && stood >= math.Max(hungLeast, neverHeld*ts.interval.stays()) {
+		gap = each
+	} else if len(rest) < stepFew || !ts.interval.stood(stood, seldomHeld) {
 		return false
-	case b.opening.level-b.closing.level < leapTimes*a.slope()*b.gap+b.step+restSigmas*ts.noise.perSample() || most > 0 && t.volume(a)+t.volume(b) > most:
+	}
+	switch {
+	case b.samples > 0 || stood > t.Loads.Stuck.Seconds():
+		return false
+	case b.opening.level-b.closing.level < leapTimes*a.slope()*gap+b.step+restSigmas*ts.noise.perSample() || most > 0 && t.volume(a)+t.volume(b) > most:
 		return false
 	}
 	return changesIn(rest) == 0

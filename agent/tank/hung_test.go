@@ -307,3 +307,61 @@ func TestALoadThatAHungValueHid(t *testing.T) {
 		}
 	}
 }
+
+// A float that reports only changes hangs above the oil when the truck goes, is silent but for a heartbeat, and comes down at once half an hour
+// later: that is the end of the one load, and it asks.
+func TestAFloatThatHangsInSilenceOverTheEndOfALoad(t *testing.T) {
+	load := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 120, Rate: 5}
+	w := tanktest.Well{Level0: 170, Inflow: 40, Moves: []tanktest.Move{load}}
+	r := newRig(t, w)
+	r.every, r.site.tanks[0].Sensor, r.site.tanks[0].Every = 20, "float", 0
+	told, at, high := 0.0, -2*tanktest.Hour, w.Level(load.End())+10
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if s > load.From && s < load.End()+1800 {
+			v = math.Max(v, high)
+		}
+		v = math.Round(4*(v+0.12*math.Sin(s*2.39996))) / 4
+		if s > load.From+600 && s < load.End()+1800 && v < high+0.3 {
+			v = told
+		}
+		if v == told && s-at < 1500 {
+			return 0, false
+		}
+		told, at = v, s
+		return v, true
+	}
+	r.run(0, 10*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-120) > 4 {
+		t.Fatalf("want one load of 120 bbl: %+v", r.loads)
+	}
+	asksFor(t, r.loads[0], "sensor stuck")
+}
+
+// A float that stands for an hour before a load, where the well nowhere lets it stand for half an hour, may have hung: the load asks and its
+// error holds what the well makes.
+func TestAFloatThatStandsAsTheWellNeverLetsIt(t *testing.T) {
+	load := tanktest.Move{From: 14 * tanktest.Hour, Bbl: 150, Rate: 6}
+	for _, hung := range []float64{0, 3300} {
+		w := tanktest.Well{Level0: 70, Inflow: 280, Moves: []tanktest.Move{load}}
+		r := newRig(t, w)
+		r.every, r.site.tanks[0].Sensor = 30, "float"
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if s > load.From-hung && s < load.End() {
+				v = math.Min(v, w.Level(load.From-hung))
+			}
+			return math.Round(8*v) / 8, true
+		}
+		r.run(0, 18*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("want one load: %+v", r.loads)
+		}
+		if hung == 0 {
+			asksFor(t, r.loads[0], "")
+			continue
+		}
+		asksFor(t, r.loads[0], "a float at its stop or that hangs")
+		if l := r.loads[0]; math.Abs(l.GaugeBbl-150+280*load.Bbl/6/1440) > l.ErrorBbl {
+			t.Errorf("%.1f bbl, give or take %.1f", l.GaugeBbl, l.ErrorBbl)
+		}
+	}
+}
