@@ -3,6 +3,7 @@ package tank
 import (
 	"math"
 	"testing"
+	"time"
 
 	"gauger/agent/tank/tanktest"
 )
@@ -54,5 +55,18 @@ func TestReadingsStopBehindAWave(t *testing.T) {
 				t.Errorf("%.0f s later, power lost %t: %d loads, want the one of %g bbl: %+v", late, powerLost, len(r.loads), truck.Bbl, r.loads)
 			}
 		}
+	}
+}
+
+// A truck that takes what it holds with a stop between two readings, and a well that is shut in for it: what is stretched beyond them makes no
+// second truck.
+func TestAStopBetweenTwoReadingsIsOneTruck(t *testing.T) {
+	at := 6 * tanktest.Hour
+	w := tanktest.Well{Level0: 60, Moves: []tanktest.Move{{From: 0, Bbl: -180, Rate: 0.5}, {From: at, Bbl: 72, Rate: 5}, {From: at + 1464, Bbl: 126, Rate: 5}}}
+	r := newRig(t, w)
+	r.every, r.site.tanks[0].Sensor, r.site.tanks[0].Every = 300, "hydrostatic", 5*time.Minute
+	r.run(0, 10*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-198) > 3 {
+		t.Errorf("want one load of 198 bbl: %+v", r.loads)
 	}
 }

@@ -274,6 +274,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl left %s before the rest: a bleed, an opened hatch, or its start", d.early, spanText(d.earlyBy)))
 	}
 	if bbl, pause := begunBefore(ts, &u.site.tanks[i], d); d.hatch == 0 && bbl > wrongBbl(removed) {
+		d.opening.err = math.Hypot(d.opening.err, bbl/2/u.site.tanks[i].Table.PerInch(d.opening.level))
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl left %s before it, perhaps as fast, and are not counted: its start, a bleed, or a hatch", bbl, spanText(pause)))
 	}
 	if foam := foamAtOpening(ts, &u.site.tanks[i], d); foam*u.site.tanks[i].Table.PerInch(d.opening.level) > wrongBbl(removed) {
@@ -328,17 +329,20 @@ func forgetHung(ts *tankState, since float64) {
 	ts.levels.recent = append(append(make([]sample, 0, recentMost), b[:k]...), b[last+1:]...)
 }
 
-// begunBefore are the barrels of a small draw no longer before another than a truck may pause, about as fast, and still gone, and that
-// pause in seconds; 0 where there was none.
+// begunBefore are the barrels of a small draw no longer before another than a truck may pause, about as fast, and still missing in part, and that
+// pause in seconds; 0 where there was none. What is more than a bleed may have been the truck's own for longer.
 func begunBefore(ts *tankState, t *Tank, d draw) (bbl, pause float64) {
-	s, pause := ts.smallDraws, d.start-ts.lastDrawEnd
-	if pause > t.Loads.PauseMerge.Seconds()+fellEvery {
+	s, pause, longest := ts.smallDraws, d.start-ts.lastDrawEnd, t.Loads.PauseMerge.Seconds()
+	times, missing := s.lastBbl/math.Max(ts.lastDrawEnd-ts.lastDrawStart, 1)*60/t.pumpRate(d), s.lastBbl/2
+	if s.lastBbl >= bleedBbl {
+		longest, missing = t.Loads.Confirm.Seconds(), wrongBbl(t.volume(d))
+	}
+	if pause > math.Max(longest, t.Loads.PauseMerge.Seconds()+fellEvery) {
 		return hiddenBefore(ts, t, d)
 	}
-	times := s.lastBbl / math.Max(ts.lastDrawEnd-ts.lastDrawStart, 1) * 60 / t.pumpRate(d)
 	high, ok := ts.levels.about(ts.lastDrawStart - nodeEvery)
 	stepped := leaps(ts, t, draw{start: ts.lastDrawStart, end: ts.lastDrawEnd})*t.Table.PerInch(high) > s.lastBbl/2 // the sensor
-	if came := t.barrels(high, d.opening.level) < s.lastBbl/2; !ok || came || stepped || s.last != ts.lastDrawEnd || pause > t.Loads.PauseMerge.Seconds() || times < foamRate || times > hatchFaster {
+	if came := t.barrels(high, d.opening.level) < missing; !ok || came || stepped || s.last != ts.lastDrawEnd || pause > longest || times < foamRate || times > hatchFaster {
 		return 0, 0
 	}
 	return s.lastBbl, pause

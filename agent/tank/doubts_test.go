@@ -237,6 +237,7 @@ func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
 		"bbl left 4 min before the rest":      {[]tanktest.Move{bleed, aLoad}, nil},
 		"bbl left 7 min before the rest":      {[]tanktest.Move{flush, aLoad}, nil},
 		"are not counted: its start":          {[]tanktest.Move{{From: aLoad.From - 630, Bbl: 6, Rate: 3.8}, aLoad}, nil},
+		"18 min before it, perhaps as fast":   {[]tanktest.Move{{From: aLoad.From - 1260, Bbl: 18, Rate: 6}, {From: aLoad.From - 700, Bbl: -12, Rate: 3}, aLoad}, nil},
 		"7 min before it, perhaps as fast":    {[]tanktest.Move{{From: aLoad.From - 600, Bbl: 3, Rate: 1.3}, aLoad}, waves},
 		"in came back":                        {[]tanktest.Move{aLoad, back}, nil},
 		"foam, or oil that came in": {[]tanktest.Move{aLoad}, func(s float64) float64 {

@@ -236,7 +236,7 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	if t.pumpRate(a) < pipeRate && t.pumpRate(b) < pipeRate {
 		return true
 	}
-	return most == 0 || pause < pauseSure || t.removedBbl(a)+t.removedBbl(b) <= most || va > most || vb > most
+	return most == 0 || pause < pauseSure || va+vb <= most || va > most || vb > most
 }
 
 // stepsBeside says that all of one of two draws fell between two readings, faster than any pump, of a sensor that was alive in between:
