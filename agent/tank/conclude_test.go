@@ -58,6 +58,22 @@ func TestReadingsStopBehindAWave(t *testing.T) {
 	}
 }
 
+// Loads of this tank are as large as a part of one with a stop: another truck may have come.
+func TestAPartAsLargeAsTheUsualLoadAsks(t *testing.T) {
+	for _, usual := range []float64{60, 150} {
+		w := tanktest.Well{Level0: 215, Inflow: 30}
+		for at := 3 * tanktest.Hour; at < 10*tanktest.Hour; at += 3 * tanktest.Hour {
+			w.Moves = append(w.Moves, tanktest.Move{From: at, Bbl: usual, Rate: 6}, tanktest.Move{From: at + 1.5*tanktest.Hour, Bbl: -usual, Rate: 2})
+		}
+		w.Moves = append(w.Moves, tanktest.Move{From: 13 * tanktest.Hour, Bbl: 130, Rate: 6}, tanktest.Move{From: 13*tanktest.Hour + 1300 + 480, Bbl: 60, Rate: 6})
+		r := newRig(t, w)
+		r.run(0, 16*tanktest.Hour)
+		if l := r.loads[len(r.loads)-1]; math.Abs(l.GaugeBbl-190) > 2 || said(l, "one truck or two") != (usual < 100) {
+			t.Errorf("usually %g bbl: %.1f bbl asks %q, says %q", usual, l.GaugeBbl, l.Review, l.Remarks)
+		}
+	}
+}
+
 // A truck that takes what it holds with a stop between two readings, and a well that is shut in for it: what is stretched beyond them makes no
 // second truck.
 func TestAStopBetweenTwoReadingsIsOneTruck(t *testing.T) {

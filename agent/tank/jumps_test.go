@@ -275,7 +275,7 @@ func TestAStepBesideALoadIsNoOil(t *testing.T) {
 
 // Readings a minute apart show the pump's own rate right behind a stop: no step.
 func TestAStopIsNoStepOfTheSensor(t *testing.T) {
-	a := tanktest.Move{From: 4*tanktest.Hour + 5, Bbl: 58, Rate: 6.6}
+	a := tanktest.Move{From: 4*tanktest.Hour + 5, Bbl: 45, Rate: 6.6}
 	b := tanktest.Move{From: a.End() + 400, Bbl: 64, Rate: 6.6}
 	r := newRig(t, tanktest.Well{Level0: 120, Inflow: 200, Moves: []tanktest.Move{a, b}})
 	r.every, r.site.tanks[0].Every = 60, time.Minute

@@ -19,11 +19,13 @@ const (
 	confidenceLow  = 0.75                             // below which a person looks at a load
 	reviewChance   = 1 - confidenceLow/confidenceMost // that a volume is off by more than a barrel and a hundredth: that much alone makes its confidence low
 	twoTrucks      = 0.8                              // by which the confidence is the less where two trucks may be one load
+	twinTruck      = 0.75                             // share of the larger of two parts, or of the usual load, from which on each may be a truck's
 	moreThanOne    = 1.2                              // times truck_max, above which a load at a pump's rate may be two
 	confidenceMost = 0.99                             // no observation is surer
 	fedSure        = 3.0                              // standard errors of what other tanks took in, below which it may be their own
 	fedBefore      = 1800.                            // s before it that show whether another tank is filled
-	restShort      = 300.                             // s of readings after an end, of which less may have been slosh
+	stoppedBetween = "stopped for %s after %.0f bbl: one truck or two"
+	restShort      = 300. // s of readings after an end, of which less may have been slosh
 )
 
 // makeLoad makes the record of a draw that is a run.
@@ -296,8 +298,30 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	}
 	twice := stop >= pauseBrief
 	say(twice, twoTrucks, "stopped for %s after %.0f bbl, and %.0f in all, where a truck holds %g: maybe %d loads", spanText(stop), before, l.GaugeBbl, t.Loads.TruckMax, trucks)
+	say(mayBeTwo(ts, t, d, l), twoTrucks, stoppedBetween, spanText(d.pause), d.pausedBbl)
 	say(more && !twice && l.GaugeBbl > moreThanOne*t.Loads.TruckMax && !pipe && d.samples > 0, 1, "%.0f bbl at once, where a truck holds %g: maybe %d loads", l.GaugeBbl, t.Loads.TruckMax, trucks)
 	return stats.Round(c, 2), why
+}
+
+// mayHoldTwo says that a pump that is no pipeline's stood long enough for another truck to come, in what one of them holds.
+func (t *Tank) mayHoldTwo(d draw, l Load) bool {
+	most := t.Loads.TruckMax
+	return d.pause > 0 && (most == 0 || l.GaugeBbl <= most) && t.pumpRate(d) >= pipeRate && !d.setByValve
+}
+
+// mayBeTwo says that it stood between parts of which either may be a truck's: as large as each other, where one truck stops anywhere, or as
+// the usual load of its tank.
+func mayBeTwo(ts *tankState, t *Tank, d draw, l Load) bool {
+	part := math.Min(d.pausedBbl, l.GaugeBbl-d.pausedBbl)
+	usual := l.GaugeBbl - part
+	if was := ts.reports.loads; len(was) >= stepFew {
+		bbl := make([]float64, len(was))
+		for k, x := range was {
+			bbl[k] = t.barrels(x.opening, x.closing)
+		}
+		usual = math.Min(usual, stats.Median(bbl))
+	}
+	return t.mayHoldTwo(d, l) && part >= twinTruck*usual
 }
 
 // silentBehind are the seconds without a reading behind a draw that was last seen falling, to no higher than where it is told to have
@@ -340,8 +364,8 @@ func (s siteTanks) remarks(t *Tank, ts *tankState, d draw, l Load) (says []strin
 	if l.InflowUnknown {
 		say(1, "inflow unknown")
 	}
-	if pipe, most := t.pumpRate(d) < pipeRate, t.Loads.TruckMax; d.pause > 0 && (most == 0 || l.GaugeBbl <= most) && !pipe && !d.setByValve {
-		say(twoTrucks, "stopped for %s after %.0f bbl: one truck or two", spanText(d.pause), d.pausedBbl)
+	if pipe, most := t.pumpRate(d) < pipeRate, t.Loads.TruckMax; t.mayHoldTwo(d, l) && !mayBeTwo(ts, t, d, l) {
+		say(twoTrucks, stoppedBetween, spanText(d.pause), d.pausedBbl)
 	} else if !pipe && len(l.Review) == 0 && l.GaugeBbl > most && l.GaugeBbl <= moreThanOne*most {
 		say(twoTrucks, "%.0f bbl at once, where a truck holds %g: one truck or two", l.GaugeBbl, most)
 	}
