@@ -86,3 +86,30 @@ func TestAStopBetweenTwoReadingsIsOneTruck(t *testing.T) {
 		t.Errorf("want one load of 198 bbl: %+v", r.loads)
 	}
 }
+
+// A slug of its wells comes into the neighbour in the first minutes of a load: the tank that loads fell from then on as the pump draws, of which
+// its readings tell as well where they report only changes.
+func TestASlugInTheNeighbourIsNoPartOfALoad(t *testing.T) {
+	load := tanktest.Move{From: 10 * tanktest.Hour, Bbl: 80, Rate: 2}
+	slugs := tanktest.Well{Level0: 60}
+	for at := 1 * tanktest.Hour; at < 14*tanktest.Hour; at += 3 * tanktest.Hour {
+		slugs.Moves = append(slugs.Moves, tanktest.Move{From: at, Bbl: -9, Rate: 0.75})
+	}
+	r := newRig(t, tanktest.Well{Level0: 150, Inflow: 10, Moves: []tanktest.Move{load}}, slugs)
+	r.every = 20
+	var told, at [2]float64
+	r.sensor = func(i int, s, v float64) (float64, bool) {
+		if v = tanktest.Radar(i, s, v); math.Abs(v-told[i]) < 0.3 && s-at[i] < 1200 {
+			return 0, false
+		}
+		told[i], at[i] = v, s
+		return v, true
+	}
+	for i := range r.site.tanks {
+		r.site.tanks[i].Every = 0
+	}
+	r.run(0, 13*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-80) > 1.5 {
+		t.Errorf("want one load of 80 bbl: %+v, events %+v", r.loads, r.events)
+	}
+}

@@ -203,7 +203,11 @@ func cutAt(ts *tankState, t *Tank, d draw, at float64, first bool, rose float64)
 		moved.start, moved.opening, load.end, load.oilTo, load.closing, load.within.hi, load.next = at, g, at, at, g, at, at
 		load.endLine = line{at, level, -load.slope()}
 	}
-	per, err := t.Table.PerInch(level), math.Hypot(ts.noise.perSample(), d.slope()*ts.interval.fresh()/2)
+	each, b := ts.interval.fresh(), ts.levels.recent
+	if k := searchTime(b, at); k > 0 && k < len(b) && !ts.interval.cached() {
+		each = b[k].t - b[k-1].t // one that reports only changes is silent at rest, and not in a fall
+	}
+	per, err := t.Table.PerInch(level), math.Hypot(ts.noise.perSample(), d.slope()*each/2)
 	cut(level, err)
 	if off := (rose - t.removedBbl(moved)) / per; math.Abs(off) < 2*err+wrongBbl(rose)/per {
 		if first {
