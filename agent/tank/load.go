@@ -383,21 +383,3 @@ func (s siteTanks) remarks(t *Tank, ts *tankState, d draw, l Load) (says []strin
 func chanceWrong(bbl, sigma float64) float64 {
 	return math.Erfc(wrongBbl(bbl) / (sigma * math.Sqrt2))
 }
-
-// longestStop is the longest time in a draw, in seconds, over which the level did not fall, with a load's worth before and after it, and
-// the barrels before.
-func longestStop(ts *tankState, t *Tank, d draw) (stop, before float64) {
-	b := between(ts.levels.recent, d.start, d.end)
-	bit := math.Max(stopBit, backNoise*ts.noise.perSample())
-	for i, j := 0, 0; i < len(b); i++ {
-		for j = max(i, j); j+1 < len(b) && float64(b[i].v-b[j+1].v) < bit; j++ {
-		}
-		if long := b[j].t - b[i].t; long > stop {
-			bbl := t.barrels(d.opening.level, float64(b[i].v))
-			if math.Min(bbl, t.volume(d)-bbl) >= t.Loads.MinLoad {
-				stop, before = long, bbl
-			}
-		}
-	}
-	return stop, before
-}
