@@ -261,7 +261,7 @@ func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
 			return v, true
 		}
 		r.run(0, 8*tanktest.Hour)
-		if len(r.loads) != 1 || !said(r.loads[0], says) {
+		if len(r.loads) != 1 || !said(r.loads[0], says) || strings.Contains(says, "gave oil back") && r.loads[0].ErrorBbl < 6 { // of 8
 			t.Errorf("want one that says %q: %+v; %+v", says, r.loads, r.verdicts)
 		}
 	}

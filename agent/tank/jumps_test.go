@@ -146,8 +146,11 @@ func TestTheRestOfALoadThatHung(t *testing.T) {
 	if len(r.loads) == 0 {
 		t.Fatal("no load")
 	}
-	if r.loads[0].GaugeBbl < aLoad.Bbl-1 {
+	if off := aLoad.Bbl - r.loads[0].GaugeBbl; off > 1 {
 		asksFor(t, r.loads[0], "if the sensor hung")
+		if r.loads[0].ErrorBbl < off-5 {
+			t.Errorf("off by %.1f bbl, and says %.1f", off, r.loads[0].ErrorBbl)
+		}
 	}
 }
 
