@@ -20,6 +20,7 @@ const (
 	stepBeside   = 5      // samples on either side of a step that show it
 	stepPump     = 1.5    // times the load's own rate that a pump may do or leave in the time between two readings
 	stepRough    = 6.0    // times the scatter about the falling lines
+	stepUp       = 3.0    // in that it jumps up at least
 	stepOn       = 4.0    // times slower than the draw that it falls on at least behind a jump up
 	jumpedRun    = 60.0   // s for which a level may rise no higher and still be on its way up
 	jumpLeast    = 2.0    // in
@@ -193,7 +194,7 @@ func stepped(ts *tankState, d draw) float64 {
 		}
 		off, rough, calm := stepAt(b[k-stepBeside:k], b[k:k+stepBeside], dt)
 		least := math.Max(stepLeast, stepRough*math.Max(calm, ts.noise.sigma)) + d.step
-		since, up := k-1, off > 0 && float64(z.v-a.v) > least
+		since, up := k-1, off > 0 && float64(z.v-a.v) > math.Max(least, stepUp)
 		if !up {
 			least = math.Max(least, stepRough*rough+d.step)
 		}
