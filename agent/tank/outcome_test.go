@@ -78,6 +78,18 @@ func TestATruckloadThatIsReplacedLaterIsATicketThatAsks(t *testing.T) {
 	}
 }
 
+// A rolling pump takes as slowly as the well makes a seventh of it: what it gives back is more than the level fell.
+func TestASlowRollOfAFillingTank(t *testing.T) {
+	roll := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 40, Rate: 2}
+	back := tanktest.Move{From: roll.End() + 60, Bbl: -roll.Bbl, Rate: roll.Rate}
+	r := newRig(t, tanktest.Well{Level0: 100, Inflow: 400, Moves: []tanktest.Move{roll, back}})
+	r.run(0, 8*tanktest.Hour)
+	if len(r.loads) > 0 {
+		t.Fatalf("%+v", r.loads)
+	}
+	r.only("recirc")
+}
+
 func TestAWaterDrawHasAVerdict(t *testing.T) {
 	r := newRig(t, tanktest.Well{Level0: 180, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: 40, Rate: 4}}})
 	r.site.tanks[0].Interface = true

@@ -318,7 +318,8 @@ func (r returned) rolled(d draw, removed float64) bool {
 	if removed >= truckLeast && r.first > d.end+rolledPause {
 		return false
 	}
-	return (r.seen >= rolledSeen || d.samples == 0) && r.inches >= rolledShare*fall && r.inches <= fall/rolledShare && 0.8*r.inches*(d.end-d.start) >= rolledRate*fall*(r.last-r.first)
+	out := fall + math.Max(0, d.usualInflow)*(d.end-d.start) // the pump took what flowed in too
+	return (r.seen >= rolledSeen || d.samples == 0) && r.inches >= rolledShare*fall && r.inches <= out/rolledShare && 0.8*r.inches*(d.end-d.start) >= rolledRate*fall*(r.last-r.first)
 }
 
 // atOnce says that a load's worth came back minutes after a draw, and faster than any well makes it: a sensor that somebody lifts and
