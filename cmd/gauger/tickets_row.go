@@ -98,14 +98,16 @@ func (r *ticketRow) sentBody() (b ticketBody) {
 // needsReview begins the remark of a ticket at which a person should look.
 const needsReview = "needs review: "
 
-// remark is what the list says of a ticket: why it wants a person, and what a reader should know.
-func (r *ticketRow) remark() string {
-	look := r.ForReview()
-	if look != nil {
-		look[0] = needsReview + look[0]
+// look says why it wants a person; nil where it wants none.
+func (r *ticketRow) look() (why []string) {
+	if why = r.ForReview(); why != nil {
+		why[0] = needsReview + why[0]
 	}
-	return strings.Join(append(look, r.asides()...), ", ")
+	return why
 }
+
+// remark is what the list says of a ticket: why it wants a person, and what a reader should know.
+func (r *ticketRow) remark() string { return strings.Join(append(r.look(), r.asides()...), ", ") }
 
 // asides are what calls for nobody: who wrote, rejected or voided it, what somebody has looked at, what was out of the usual in sending it, and
 // what a reader should know.
@@ -297,7 +299,7 @@ func (r *ticketRow) csvLine(h site) []string {
 	} else {
 		line = append(line, "", "", "", "")
 	}
-	line = append(line, r.standing(), spreadsheetText(strings.Join(r.ForReview(), ", ")))
+	line = append(line, r.standing(), spreadsheetText(strings.Join(r.look(), ", ")))
 	for _, bbl := range []*float64{f.bbl, v.GrossBbl, v.NetBbl} {
 		if gone {
 			bbl = new(0.0)
