@@ -310,18 +310,18 @@ func (t *Tank) mayHoldTwo(d draw, l Load) bool {
 }
 
 // mayBeTwo says that it stood between parts of which either may be a truck's: as large as each other, where one truck stops anywhere, or as
-// the usual load of its tank.
+// the usual load of its tank, which some loads before have shown.
 func mayBeTwo(ts *tankState, t *Tank, d draw, l Load) bool {
-	part := math.Min(d.pausedBbl, l.GaugeBbl-d.pausedBbl)
-	usual := l.GaugeBbl - part
-	if was := ts.reports.loads; len(was) >= stepFew {
-		bbl := make([]float64, len(was))
-		for k, x := range was {
-			bbl[k] = t.barrels(x.opening, x.closing)
-		}
-		usual = math.Min(usual, stats.Median(bbl))
+	was := ts.reports.loads
+	if len(was) < stepFew || !t.mayHoldTwo(d, l) {
+		return false
 	}
-	return t.mayHoldTwo(d, l) && part >= twinTruck*usual
+	bbl := make([]float64, len(was))
+	for k, x := range was {
+		bbl[k] = t.barrels(x.opening, x.closing)
+	}
+	part := math.Min(d.pausedBbl, l.GaugeBbl-d.pausedBbl)
+	return part >= twinTruck*math.Min(l.GaugeBbl-part, stats.Median(bbl))
 }
 
 // silentBehind are the seconds without a reading behind a draw that was last seen falling, to no higher than where it is told to have

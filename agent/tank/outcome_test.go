@@ -217,3 +217,27 @@ func TestALossThatNobodySawIsWhatTheReadingsShow(t *testing.T) {
 		t.Errorf("%d losses, loads %v: %+v, %+v", told, r.loads, r.events, r.verdicts)
 	}
 }
+
+// Where loads of before show what a truck takes, a stop between two parts as large as each other, or as that, asks.
+func TestAStopBetweenTwoTrucksPartsAsks(t *testing.T) {
+	for _, c := range []struct {
+		usual, first, second float64
+		asks                 bool
+	}{{80, 78, 79, true}, {80, 120, 66, true}, {160, 78, 79, true}, {160, 120, 60, false}} {
+		var moves []tanktest.Move
+		at := 4 * tanktest.Hour
+		for range 3 {
+			moves = append(moves, tanktest.Move{From: at, Bbl: c.usual, Rate: 6}, tanktest.Move{From: at + 2*tanktest.Hour, Bbl: -c.usual, Rate: 2})
+			at += 6 * tanktest.Hour
+		}
+		last := tanktest.Move{From: at, Bbl: c.first, Rate: 6}
+		r := newRig(t, tanktest.Well{Level0: 200, Moves: append(moves, last, tanktest.Move{From: last.End() + 480, Bbl: c.second, Rate: 6})})
+		r.run(0, at+3*tanktest.Hour)
+		if len(r.loads) != 4 {
+			t.Fatalf("%+v: %d loads", c, len(r.loads))
+		}
+		if l := r.loads[3]; said(l, "one truck or two") != c.asks || remarked(l, "one truck or two") == c.asks {
+			t.Errorf("%+v: %q, %q", c, l.Remarks, l.Review)
+		}
+	}
+}
