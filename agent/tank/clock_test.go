@@ -81,25 +81,3 @@ func TestClockIsSetAndTheBoxDies(t *testing.T) {
 		}
 	}
 }
-
-// A link that was down for hours tells the level of now first, and then all that was kept meanwhile, with its own times: two trucks came.
-func TestWhatWasKeptComesBehindALevelOfNow(t *testing.T) {
-	first := tanktest.Move{From: 5 * tanktest.Hour, Bbl: 130, Rate: 6}
-	second := tanktest.Move{From: 7 * tanktest.Hour, Bbl: 120, Rate: 6}
-	w := tanktest.Well{Level0: 190, Inflow: 150, Moves: []tanktest.Move{first, second}}
-	const from, to = 4.5 * tanktest.Hour, 8.5 * tanktest.Hour
-	r := newRig(t, w)
-	r.every = 30
-	r.run(0, from)
-	kept := func(s float64) {
-		r.clock = func(now float64) float64 { return s - now }
-		r.feed(to, Input{Kind: Level, Value: tanktest.Radar(0, s, w.Level(s)), Good: true})
-	}
-	kept(to)
-	for s := from; s < to; s += r.every {
-		kept(s)
-	}
-	r.clock = nil
-	r.run(to+r.every, 12*tanktest.Hour)
-	r.matches(0.1, 30, labelOf(w, first, first), labelOf(w, second, second))
-}

@@ -1,9 +1,6 @@
 package tank
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 const (
 	storeWhileDrawing = 60.0
@@ -84,7 +81,7 @@ func (u *update) levelReading(in Input) {
 	i, t := in.Tank, &u.site.tanks[in.Tank]
 	ts := u.writable(i)
 	every := math.Max(ts.interval.usual, t.Every.Seconds()*u.site.speed)
-	lost, was := ts.clock.resync, ts.clock.newest // then a step may as well be a time that nobody knows
+	lost := ts.clock.resync // then a step may as well be a time that nobody knows
 	set := 0.0
 	switch ts.stampedByBox = in.One; {
 	case in.One:
@@ -101,21 +98,7 @@ func (u *update) levelReading(in Input) {
 	if real := u.st.now * u.site.speed; ts.clock.doubted(u.site.speed) && real-ts.stored.hintAt >= hintEvery {
 		ts.stored.hintAt, u.storeNow = real, true // a restart has to know that the clock may have been set
 	}
-	if b := ts.early; b != nil && !use && UnixSeconds(in.At) > b.clock.newest && b.decidedTo == ts.decidedTo { // it came before what is older
-		c, aux := ts.clock, ts.aux
-		*ts, c.newest, use = b.tankState, UnixSeconds(in.At), true
-		ts.clock, ts.aux, now = c, aux, (c.newest-c.offset)*u.site.speed
-	}
 	if use && in.Good && (!ts.seen || now > ts.last.t) {
-		switch b := ts.early; {
-		case ts.silent(now) && !in.One:
-			b = &earlier{*ts, now}
-			b.early, b.clock.newest = nil, was
-			b.levels = levels{slices.Clip(b.levels.recent), slices.Clip(b.levels.history)} // what goes on from it has arrays of its own
-			ts.early = b
-		case b != nil && now > b.came+keepFor:
-			ts.early = nil
-		}
 		u.cleanReading(i, ts, now, in.Value)
 	}
 	u.conclude(i, ts, math.Max(now, u.st.now*u.site.speed))

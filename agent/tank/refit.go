@@ -107,7 +107,6 @@ func (ts *tankState) shift(by, since float64) {
 		}
 	}
 	f, l := &ts.faults, &ts.slow.loss
-	ts.early = nil
 	for _, t := range []*float64{&ts.last.t, &ts.heldSince, &ts.pending.first.t, &ts.pending.last.t, &ts.bin.first, &ts.searchFrom, &ts.lastFallAt,
 		&ts.judgeAt, &ts.decidedTo, &ts.lastDrawStart, &ts.lastDrawEnd, &ts.stored.hintAt, &f.jumpedAt, &f.jumpedUpAt, &f.unfrozeAt, &f.clockSteppedAt,
 		&f.badValues.start, &f.badValues.last, &f.badValues.reportedAt, &f.spikes.start, &f.spikes.last, &f.spikes.reportedAt,
@@ -191,7 +190,6 @@ func (c Conversion) Back(in float64) float64 { return (in - c.Add) / c.Ratio }
 
 // convert turns every level that is known of a tank.
 func (ts *tankState) convert(c Conversion) {
-	ts.early = nil
 	for _, x := range []*float64{&ts.last.v, &ts.pending.first.v, &ts.pending.last.v, &ts.stored.level, &ts.slow.loss.top} {
 		*x = c.Of(*x)
 	}

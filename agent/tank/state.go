@@ -137,13 +137,6 @@ type tankState struct {
 	slow       slowLosses
 	reports    reports
 	stored     storedMarks
-	early      *earlier // what was kept in the last silence may yet come; not stored
-}
-
-// earlier is a tank before the reading that came behind a silence at a time.
-type earlier struct {
-	tankState
-	came float64
 }
 
 // storedMarks remember what was stored last, so that the state is stored no oftener than it must be.
