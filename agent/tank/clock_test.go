@@ -81,3 +81,25 @@ func TestClockIsSetAndTheBoxDies(t *testing.T) {
 		}
 	}
 }
+
+// The clock is set back by an hour near the end of a load, minutes after a silence of hours: what comes then is of now, and nothing that was kept.
+func TestTheClockIsSetBackBehindASilence(t *testing.T) {
+	for _, silent := range []float64{0.3, 1, 3, 6} {
+		r := newRig(t, aWell)
+		set, quiet := aLoad.From+0.8*(aLoad.End()-aLoad.From), aLoad.From-600
+		r.clock = func(s float64) float64 {
+			if s >= set {
+				return -tanktest.Hour
+			}
+			return 0
+		}
+		r.sensor = hide(quiet-silent*tanktest.Hour, quiet)
+		r.run(0, 9*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%g h of silence: %d loads; %+v", silent, len(r.loads), r.events)
+		}
+		if off := r.loads[0].GaugeBbl - aLoad.Bbl; off < -3 || off > 3 {
+			t.Errorf("%g h of silence: off by %.1f bbl", silent, off)
+		}
+	}
+}
