@@ -22,7 +22,8 @@
 //	                meanwhile), jumps (a sensor that moves faster than oil, and is spanned anew), undone (what only comes back
 //	                to where it was), decide (what it was), error and error_factors, foam (what stood on the oil behind it, and
 //	                how it goes, and a sensor that follows late), doubts (what the readings say against it), load
-//	other verdicts  slow_loss, revise (loads that were reported), report (faults that last, steps of the clock)
+//	other verdicts  slow_loss (oil that goes slowly, or that a group's tank gave too slowly for a draw), revise (loads that
+//	                were reported), report (faults that last, steps of the clock)
 //	from outside    refit (another list of tanks, another way of measuring), queries, codec (what is stored)
 //
 // # Decisions

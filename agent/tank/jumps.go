@@ -237,7 +237,7 @@ func (u *update) tellMoved(i int, ts *tankState, d *draw) {
 		if off < 0 {
 			where, off = "behind", m.at-d.end
 		}
-		said := fmt.Sprintf("level fell by %.1f in at once, faster than the pump drew and with rest on either side, %s %s the load: the sensor moved, and it is not counted", m.inches, spanText(off), where)
+		said := fmt.Sprintf("level fell by %.1f in at once, faster than the pump drew and with rest on either side, %s %s the load: the sensor moved, or had hung, and it is not counted", m.inches, spanText(off), where)
 		u.addEvent(ts, i, eventrules.Step, m.at, m.at, said)
 		if off <= pauseLate*u.site.tanks[i].Loads.PauseMerge.Seconds() {
 			d.doubts = append(d.doubts, said)

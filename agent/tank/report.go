@@ -149,19 +149,3 @@ func (u *update) retimeLoads(i int, ts *tankState, now float64, settled bool) {
 		}
 	}
 }
-
-// jumpedTo is another tank that jumped to a level between two times: a gateway gave this one's answers for its, or one answer for both.
-func (s siteTanks) jumpedTo(i int, level, from, to float64) (name string) {
-	for j, other := range s.st.tanks {
-		at := other.faults.jumpedAt
-		v, ok := other.levels.about(math.Max(at, to))
-		if p := other.pending; p.count > 0 && p.first.t >= from {
-			at, v, ok = p.first.t, p.first.v, true
-		}
-		near := backExact + backNoise*math.Max(s.st.tanks[i].noise.perSample(), other.noise.perSample())
-		if ok && j != i && at > 0 && at >= from && at <= to && math.Abs(v-level) <= near {
-			name = s.site.tanks[j].ID
-		}
-	}
-	return name
-}
