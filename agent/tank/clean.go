@@ -70,6 +70,10 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 		return ts.outlastsEcho(now, x)
 	}
 	if near && (!joins || p.slight && !ts.frozen(t, p.first.t) || off < math.Abs(x-p.last.v)) {
+		if stairs := p.stairsDown(ts.last.v, x); !joins && len(stairs) > 0 {
+			ts.pending = pending{first: point{now, x}, stairs: stairs}
+			return resumed
+		}
 		if p.count > 0 && math.Abs(p.first.v-ts.last.v) > spikeWorth {
 			ts.faults.spikes.add(p.first.t, p.first.v)
 		}
@@ -85,9 +89,9 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 		return refused
 	}
 	if s := p.strayed; !joins && s.t > 0 && agree(s) {
-		p = pending{count: 1, distinct: 1, first: s, last: s, slight: math.Abs(s.v-ts.last.v) < 2*ts.reach(t, s.t), before: p.shown()}
+		p = pending{count: 1, distinct: 1, first: s, last: s, slight: math.Abs(s.v-ts.last.v) < 2*ts.reach(t, s.t), before: p.shown(), stairs: p.stairsDown(ts.last.v, s.v)}
 	} else if !joins {
-		ts.pending = pending{count: 1, distinct: 1, first: at, last: at, slight: off < 2*ts.reach(t, now), before: p.shown()}
+		ts.pending = pending{count: 1, distinct: 1, first: at, last: at, slight: off < 2*ts.reach(t, now), before: p.shown(), stairs: p.stairsDown(ts.last.v, x)}
 		return refused
 	}
 	p.count, p.strayed = p.count+1, point{}

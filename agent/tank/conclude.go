@@ -45,7 +45,7 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 			return
 		}
 		for _, x := range draws[k+1:] {
-			if by := leaps(ts, t, x); by*t.Table.PerInch(x.closing.level) >= wrongBbl(t.volume(d)) {
+			if by, _ := leaps(ts, t, x, fasterThan); by*t.Table.PerInch(x.closing.level) >= wrongBbl(t.volume(d)) {
 				d.doubts = append(d.doubts, fmt.Sprintf("%s after it the level fell by %.1f in at once, faster than max_rate, which is not counted: the sensor moved, or had hung", spanText(x.end-d.end), by))
 				d.next = math.Min(d.next, x.start)
 				break
@@ -367,4 +367,19 @@ func leaptBefore(ts *tankState, d draw) float64 {
 		return 0
 	}
 	return at
+}
+
+// lastDrawBefore is the end of the newest draw that began before a time.
+func (ts *tankState) lastDrawBefore(t *Tank, speed, before, now float64) float64 {
+	last := ts.lastDrawEnd
+	if !ts.drawing {
+		return last
+	}
+	ds, _ := ts.draws(t, speed, now)
+	for _, d := range ds {
+		if d.start < before {
+			last = math.Max(last, d.end)
+		}
+	}
+	return last
 }

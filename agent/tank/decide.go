@@ -346,7 +346,8 @@ func begunBefore(ts *tankState, t *Tank, d draw) (bbl, pause float64) {
 		return hiddenBefore(ts, t, d)
 	}
 	high, ok := ts.levels.about(ts.lastDrawStart - nodeEvery)
-	stepped := leaps(ts, t, draw{start: ts.lastDrawStart, end: ts.lastDrawEnd})*t.Table.PerInch(high) > s.lastBbl/2 // the sensor
+	leapt, _ := leaps(ts, t, draw{start: ts.lastDrawStart, end: ts.lastDrawEnd}, fasterThan)
+	stepped := leapt*t.Table.PerInch(high) > s.lastBbl/2 // the sensor
 	if came := t.barrels(high, d.opening.level) < missing; !ok || came || stepped || s.last != ts.lastDrawEnd || pause > longest || times < foamRate || times > hatchFaster {
 		return 0, 0
 	}

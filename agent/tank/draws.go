@@ -246,7 +246,8 @@ func (ts *tankState) stepsBeside(t *Tank, a, b draw) bool {
 		return false
 	}
 	steps := func(d draw) bool {
-		return d.samples == 0 && leaps(ts, t, d) >= explainedShare*(d.opening.level-d.closing.level)
+		leapt, _ := leaps(ts, t, d, fasterThan)
+		return d.samples == 0 && leapt >= explainedShare*(d.opening.level-d.closing.level)
 	}
 	return steps(b) || t.Sensor != "hydrostatic" && steps(a) // which feels a hatch
 }
@@ -309,21 +310,6 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 	return a
 }
 
-// lastDrawBefore is the end of the newest draw that began before a time.
-func (ts *tankState) lastDrawBefore(t *Tank, speed, before, now float64) float64 {
-	last := ts.lastDrawEnd
-	if !ts.drawing {
-		return last
-	}
-	ds, _ := ts.draws(t, speed, now)
-	for _, d := range ds {
-		if d.start < before {
-			last = math.Max(last, d.end)
-		}
-	}
-	return last
-}
-
 // stuckBetween says that the value stood still from one draw, as this sensor's do not, until it came down at once, faster than the pump had
 // drawn: it hung while the truck went on. A float that reports only changes is silent while it hangs, and told of the first draw step by step.
 func (ts *tankState) stuckBetween(t *Tank, a, b draw) bool {
@@ -359,8 +345,9 @@ func joinedOverStuck(a, b draw) draw {
 
 // leaps are the inches of a draw's fall that steps from one value to the next made, each of them faster than a pump is, as where a
 // zero is trimmed by and by, or all of it, as where ice thaws. What a value stood still before it is a step's time, unless it was
-// noise that read the same twice, or it makes all of the fall and the value stands as long at rest.
-func leaps(ts *tankState, t *Tank, d draw) (inches float64) {
+// noise that read the same twice, or it makes all of the fall and the value stands as long at rest. What leaps up again had not left. times is
+// how much faster than max_rate. pumps counts the leaps that a pump may have hidden behind a sensor that hung before each, and the first.
+func leaps(ts *tankState, t *Tank, d draw, times float64) (inches float64, pumps int) {
 	b := ts.levels.recent
 	k := max(0, searchTime(b, d.start)-1)
 	for k > 0 && b[k-1].v == b[k].v && ts.interval.mayBeCached() {
@@ -368,17 +355,17 @@ func leaps(ts *tankState, t *Tank, d draw) (inches float64) {
 	}
 	b = b[k:max(k, min(len(b), searchTime(b, d.end)+1))]
 	if len(b) < 2 {
-		return 0
+		return 0, 0
 	}
 	rough := quietScatter(b)
 	if len(b) < jumpedRest { // too few to tell noise from the fall
 		rough = quietScatter(between(ts.levels.recent, d.start-undoneFine, d.start))
 	}
 	noise, since, stood := leapNoise*math.Max(ts.noise.perSample(), rough), firstTime(b, 0), 1
-	first, last := b[0], b[len(b)-1]
+	leapt, first, last := since, b[0], b[len(b)-1]
 	all := float64(first.v - last.v)
-	if all-leapNoise*ts.noise.perSample() > fasterThan*t.maxRate(float64(last.v))*(last.t-first.t) {
-		return all
+	if all-leapNoise*ts.noise.perSample() > times*t.maxRate(float64(last.v))*(last.t-first.t) {
+		return all, 1
 	}
 	for k := 1; k < len(b); k++ {
 		by := float64(b[k-1].v - b[k].v)
@@ -389,12 +376,16 @@ func leaps(ts *tankState, t *Tank, d draw) (inches float64) {
 		if took = b[k].t - since; whole && took <= alikeLong && t.barrels(float64(b[k-1].v), float64(b[k].v)) >= t.Loads.MinLoad {
 			took = math.Max(0, took-rampLong) // a pump that draws all of a load in between has to come up and to run down
 		}
-		if by-noise > fasterThan*t.maxRate(float64(b[k].v))*took {
+		if rate := times * t.maxRate(float64(b[k].v)); math.Abs(by)-noise > rate*took {
 			inches += by
+			if by > 0 && (pumps == 0 || b[k-1].t-b[k-2].t >= math.Max(stairRest, 2.5*ts.interval.fresh()) && by <= rate*(b[k].t-leapt)) {
+				pumps++ // one of which only the ends were believed, afterwards
+			}
+			leapt = b[k].t
 		}
 		if stood++; by != 0 {
 			since, stood = b[k].t, 1
 		}
 	}
-	return inches
+	return math.Max(0, inches), pumps
 }

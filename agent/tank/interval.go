@@ -2,6 +2,7 @@ package tank
 
 import (
 	"math"
+	"slices"
 
 	"gauger/agent/tank/stats"
 )
@@ -194,6 +195,23 @@ type pending struct {
 	slight   bool      // the first was not far beyond what is possible, as in slosh
 	strayed  point     // the newest reading, where it does not agree; not stored
 	before   heldValue // what stood before them and was not believed either; not stored
+	stairs   []point   // the ends of the rests between the last believed reading and them, each lower; not stored
+}
+
+// stairsDown are the rests on the way down from a level to a reading, with what is pending until then: readings that agreed with each other for
+// a while and did not move, below the rest before them and above what comes. They were not believed, but no pump stands so.
+func (p pending) stairsDown(from, to float64) []point {
+	if n := len(p.stairs); n > 0 {
+		from = p.stairs[n-1].v
+	}
+	rests := p.count >= stepFew && p.last.t-p.first.t >= stairRest && math.Abs(p.first.v-p.last.v) < stepLeast
+	switch {
+	case to > p.last.v-stepLeast:
+		return nil
+	case !rests || p.first.v > from-stepLeast || len(p.stairs) >= 2*stairKept:
+		return p.stairs
+	}
+	return append(slices.Clone(p.stairs), p.first, p.last)
 }
 
 // heldValue is a value that stood for so many seconds.

@@ -1,6 +1,9 @@
 package tank
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const (
 	storeWhileDrawing = 60.0
@@ -116,10 +119,16 @@ func (u *update) cleanReading(i int, ts *tankState, now, x float64) {
 	case accepted:
 		u.believe(i, ts, now, x, shown)
 	case resumed:
-		first, shown := ts.pending.first, ts.pending.before
+		p := ts.pending
 		ts.pending = pending{}
-		u.believe(i, ts, first.t, first.v, shown)
-		u.believe(i, ts, now, x, heldValue{})
+		for _, s := range append(slices.Clone(p.stairs), p.first) {
+			u.flush(i, ts) // what leapt is no part of a mean with what came before
+			u.believe(i, ts, s.t, s.v, p.before)
+			p.before = heldValue{}
+		}
+		if now > p.first.t {
+			u.believe(i, ts, now, x, heldValue{})
+		}
 	case firstAstray:
 		ts.faults.spikes.add(ts.last.t, ts.last.v)
 		ts.beginAt(ts.pending.first.t, ts.pending.first.v)

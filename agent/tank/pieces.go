@@ -36,6 +36,7 @@ const (
 	stairRest   = 45.0     // s of a rest at least
 	stairSure   = 1.3      // standard errors by which it is no fall as fast as the whole
 	stairCreep  = 0.1 / 60 // in/s by which a rest may fall
+	stairKept   = 8        // rests that are remembered until they are believed
 	stairTold   = 2        // readings that tell of less than a step
 	stairNoise  = 2.0      // times the scatter that a step is high
 	stepLeast   = 1.5      // in

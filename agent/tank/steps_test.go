@@ -150,3 +150,51 @@ func TestACeilingThatIsReachedMinutesBeforeALoad(t *testing.T) {
 		asksFor(t, r.loads[0], says)
 	}
 }
+
+// Somebody trims a zero step by step while it is read every few seconds: each step is more than a pump does at once, so that it is not believed at
+// first, and the next comes before it is. What rested between them tells that no pump drew.
+func TestAZeroThatIsTrimmedStepByStep(t *testing.T) {
+	for _, c := range []struct {
+		every float64
+		at    []float64 // s
+		by    float64   // in
+	}{
+		{5, []float64{0, 130, 215, 380}, 6}, {10, []float64{0, 310, 410, 520}, 7.5}, {10, []float64{0, 180, 240, 310}, 7},
+	} {
+		r := newRig(t, tanktest.Well{Level0: 160})
+		r.every, r.site.tanks[0].Every = c.every, time.Duration(c.every)*time.Second
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			for k, at := range c.at {
+				if s >= 6*tanktest.Hour+at {
+					v -= c.by * (1 - 0.1*float64(k%3))
+				}
+			}
+			return v, true
+		}
+		r.run(0, 9*tanktest.Hour)
+		if len(r.loads) != 0 || r.rules()["step"] == 0 {
+			t.Errorf("%+v: %+v %v", c, r.loads, r.rules())
+		}
+	}
+}
+
+// A radar hangs twice in a load, and shows the oil again when the truck has gone: it too fell at once, with rest between, but no further than a
+// pump takes it in as long.
+func TestASensorThatHangsTwiceInALoad(t *testing.T) {
+	load := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 33, Rate: 5.6}
+	r := newRig(t, tanktest.Well{Level0: 160, Inflow: 5, Moves: []tanktest.Move{load}})
+	r.every, r.site.tanks[0].Every = 5, 5*time.Second
+	r.sensor = func(i int, s, v float64) (float64, bool) {
+		switch since := s - load.From; {
+		case since >= 50 && since < 180:
+			v = tanktest.Radar(i, s, 147.7)
+		case since >= 180 && since < 415:
+			v = tanktest.Radar(i, s, 141.3)
+		}
+		return v, true
+	}
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) != 1 || len(r.loads[0].Review) == 0 || math.Abs(r.loads[0].GaugeBbl-load.Bbl) > math.Max(1, r.loads[0].ErrorBbl) {
+		t.Errorf("%+v %+v", r.loads, r.verdicts)
+	}
+}

@@ -46,13 +46,14 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	if (told || ts.interval.changes < heldFew) && n >= stairFew && stepped >= leapSome*fall { // so few changes show no gateway's beat
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell in %d steps, with rest between them", stepped, fall, n))
 	}
-	atOnce := leaps(ts, t, *d)
+	atOnce, pumps := leaps(ts, t, *d, fasterThan)
+	quick, _ := leaps(ts, t, *d, quickTimes)
 	switch {
-	case atOnce >= leapMost*fall && pumped(ts, t, *d, quickTimes): // two trucks at once, or a pump that nobody has reckoned with
+	case atOnce >= leapMost*fall && pumped(ts, t, *d, quickTimes) && quick < leapMost*fall: // two trucks at once, or a pump that nobody has reckoned with
 		d.doubts = append(d.doubts, fmt.Sprintf("it fell by %.1f bbl a minute, faster than max_rate", t.pumpRate(*d)))
 	case atOnce >= leapMost*fall && stoodSince(ts, *d):
 		d.doubts = append(d.doubts, fmt.Sprintf("the value stood still since the load before it, and fell by %.1f in at once: the rest of that load, if the sensor hung", fall))
-	case atOnce >= leapMost*fall:
+	case atOnce >= leapMost*fall && pumps != 2: // twice: it hung, and showed the oil when the truck had gone
 		return "it fell at once, faster than max_rate"
 	case atOnce >= leapSome*fall:
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell at once, faster than max_rate", atOnce, fall))
@@ -64,8 +65,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 			return fmt.Sprintf("the level jumped back to where it had been %s before it", spanText(d.start-since))
 		}
 	}
-	back := d.leaptAt <= ts.last.t && d.leaptTo-d.closing.level >= explainedShare*fall
-	if back {
+	if d.leaptAt <= ts.last.t && d.leaptTo-d.closing.level >= explainedShare*fall {
 		off, made := d.leaptTo-d.opening.level, d.usualInflow*(d.leaptAt-d.start) // a full tank's well may be shut in
 		if near := math.Max(backAgain, backShare*fall); !seen && (d.end > d.leaptAt-echoLong || off >= -near && off <= near+made) {
 			return "the level was back at once" // a false echo that was believed, or a probe that was pulled, and reported as a step
