@@ -98,6 +98,14 @@ func (iv *interval) fresh() float64 {
 	return iv.usual
 }
 
+// stairs are the steps of a fall that is nothing else: one more where a pump may have made one between two readings.
+func (iv *interval) stairs() int {
+	if iv.fresh() > stairRest {
+		return stairFew + 1
+	}
+	return stairFew
+}
+
 // stood says that a value which stood for some seconds did so for so many times as long as this sensor's usually stay: it may have hung.
 func (iv *interval) stood(seconds, times float64) bool {
 	return iv.changes >= heldFew && seconds >= math.Max(hungLeast, times*math.Max(iv.stays(), iv.fresh()))

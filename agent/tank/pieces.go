@@ -36,6 +36,7 @@ const (
 	stairRest   = 45.0     // s of a rest at least
 	stairSure   = 1.3      // standard errors by which it is no fall as fast as the whole
 	stairCreep  = 0.1 / 60 // in/s by which a rest may fall
+	stairFine   = 1.5      // times the noise at rest that the scatter about the pieces is no waves
 	stairKept   = 8        // rests that are remembered until they are believed
 	stairTold   = 2        // readings that tell of less than a step
 	stairNoise  = 2.0      // times the scatter that a step is high
@@ -270,13 +271,20 @@ func staircase(ts *tankState, d draw, price float64) (steps int, inches float64,
 	sigma := math.Max(ts.noise.perSample(), quietScatter(b))
 	rate := d.slope()
 	last, took, hidden, changes, least, shortest := -1, 0.0, 0.0, 0, math.Inf(1), math.Inf(1)
-	ps := cut(b, func(sample) float64 { return sigma * sigma }, price)
+	ps := cutEvenly(b, ts.noise.perSample(), price)
+	if about := scatterAbout(ps, b); about <= stairFine*ts.noise.perSample() { // else the pump made waves, and none of its steps are noise
+		sigma = math.Max(ts.noise.perSample(), about)
+	} else {
+		ps = cutEvenly(b, sigma, price)
+	}
 	for k, p := range ps {
 		if p.to-p.from < stairRest || p.falls(stairCreep, 0) || p.slope+rate < stairSure*p.slant {
 			continue
 		}
 		if last >= 0 {
-			by, long := ps[last].at(ps[last].to)-p.at(p.from), p.from-ps[last].to
+			_, until := ps[last].edges(b, sigma)
+			since, _ := p.edges(b, sigma)
+			by, long := ps[last].at(until)-p.at(since), since-until
 			switch {
 			case by <= stairNoise*sigma:
 			case long <= stairLong:
@@ -296,19 +304,6 @@ func staircase(ts *tankState, d draw, price float64) (steps int, inches float64,
 		inches += hidden
 	}
 	return steps, inches, changes >= stairTold*steps || !ts.interval.cached() && standsAsLong(ts, d, least/2, shortest/2)
-}
-
-// stairSamples are at most so many means of samples as are cut quickly.
-func stairSamples(b []sample) []sample {
-	each := len(b)/stairMost + 1
-	if each == 1 {
-		return b
-	}
-	out := make([]sample, 0, stairMost+1)
-	for ; len(b) > 0; b = b[min(each, len(b)):] {
-		out = append(out, meanSample(b[:min(each, len(b))]))
-	}
-	return out
 }
 
 // standsAsLong says that before a draw a value stood as long as a rest for the most part, and yet less than a step was told sooner:

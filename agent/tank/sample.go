@@ -56,6 +56,19 @@ func meanSample(b []sample) sample {
 	return sample{t: b[0].t + t/k, v: float32(v / k)}
 }
 
+// stairSamples are at most so many means of samples as are cut quickly.
+func stairSamples(b []sample) []sample {
+	each := len(b)/stairMost + 1
+	if each == 1 {
+		return b
+	}
+	out := make([]sample, 0, stairMost+1)
+	for ; len(b) > 0; b = b[min(each, len(b)):] {
+		out = append(out, meanSample(b[:min(each, len(b))]))
+	}
+	return out
+}
+
 func grains(v, grain float64) int64 { return int64(math.Round(v / grain)) }
 
 // between are the samples with from <= t <= to.

@@ -198,3 +198,41 @@ func TestASensorThatHangsTwiceInALoad(t *testing.T) {
 		t.Errorf("%+v %+v", r.loads, r.verdicts)
 	}
 }
+
+// A zero that is trimmed step by step, read once a minute: by a sensor whose noise is the less seen the more it steps, and by one whose steps take
+// two readings. Three steps are not enough to tell it from a truck that stops; a truck whose pump makes waves stays one.
+func TestAZeroThatIsTrimmedIsReadOnceAMinute(t *testing.T) {
+	noise := func(s float64) float64 { return 5 * tanktest.Radar(3, s, 0) }
+	for _, c := range []struct {
+		steps, by, each, slow, rough float64 // in, s
+		loads                        int
+	}{{8, 3.5, 240, 0, 0.3, 0}, {6, 4.5, 300, 60, 0.03, 0}, {3, 7, 300, 60, 0.03, 1}} {
+		r := newRig(t, tanktest.Well{Level0: 160})
+		r.every, r.site.tanks[0].Every = 60, time.Minute
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			for k := range int(c.steps) {
+				if since := s - 6*tanktest.Hour - float64(k)*c.each; since > 0 {
+					v -= c.by * math.Min(1, math.Max(0.45, since/(1.5*math.Max(1, c.slow))))
+				}
+			}
+			return v + c.rough/0.05*noise(s)/5, true
+		}
+		r.run(0, 9*tanktest.Hour)
+		if len(r.loads) != c.loads || c.loads > 0 && len(r.loads[0].Review) == 0 {
+			t.Errorf("%+v: %+v %v", c, r.loads, r.verdicts)
+		}
+	}
+	load := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 140, Rate: 5}
+	r := newRig(t, tanktest.Well{Level0: 160, Moves: []tanktest.Move{load}})
+	r.every, r.site.tanks[0].Every = 60, time.Minute
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if s > load.From && s < load.End() {
+			v += 20 * noise(s)
+		}
+		return v, true
+	}
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) != 1 {
+		t.Errorf("waves: %+v %v", r.loads, r.verdicts)
+	}
+}

@@ -36,7 +36,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 			return fmt.Sprintf("tank %s jumped to the same level meanwhile, as where a gateway gives one answer for both", name)
 		}
 	}
-	if n, stepped, told := staircase(ts, *d, piecePrice); told && n >= stairFew && stepped >= leapMost*fall {
+	if n, stepped, told := staircase(ts, *d, piecePrice); told && n >= ts.interval.stairs() && stepped >= leapMost*fall {
 		return fmt.Sprintf("it fell in %d steps, with rest between them, as no pump draws", n)
 	}
 	n, stepped, told := staircase(ts, *d, piecePrice/2)
