@@ -78,7 +78,7 @@
 // under way, each a little lower, as fast in the second half as in the first, and a level that rests behind it. Where a level
 // rested before something slowly lifted it and rests there again, oil may have come and a truck gone: it is one for a person, unless no
 // pump draws so fast or what decays does so; where most of the way back was made faster than oil comes, nothing left in between. Where the
-// well fills the tank as fast at other times it was oil.
+// well fills the tank as fast at other times it was oil; a step within minutes that comes again and again is no well.
 //
 // A sensor in somebody's hands jumps again and again. What waits for its confirmation then is decided when it has been calm for as long,
 // at most six times that: where the level is back where it had been before its first jump, alive, nothing left, however a pump would

@@ -76,7 +76,10 @@ func (u *update) wasThere(i int, ts *tankState, d draw, after []sample, near, mo
 	was := ts.levels.before(d.start)
 	for n, r := range was {
 		made, high := d.usualInflow*(at-r.t), d.opening.level-r.v
-		if off := now - r.v - made; off > math.Min(near, most) || off < -math.Min(near+made, most) || !restedAt(ts, was, n, near, d.usualInflow) {
+		if off := now - r.v - made; off > math.Min(near, most) || off < -math.Min(near+made, most) {
+			continue
+		}
+		if n > 0 && !restedAt(ts, was, n, near, d.usualInflow) { // the opening it is, however short it was there
 			continue
 		}
 		if jumpedUp(ts, t, r.t, at) >= explainedShare*fall || high >= handledShare*fall && jumpedUp(ts, t, r.t, d.start) >= explainedShare*high {

@@ -93,3 +93,48 @@ func TestAProbeThatIsHeldIsNoRest(t *testing.T) {
 		r.matches(0, 0)
 	}
 }
+
+// follows shows a level late by a first-order lag, with what is added to it at each time.
+func follows(lag, every float64, off func(s float64) float64) seen {
+	shown := math.NaN()
+	return func(_ int, s, v float64) (float64, bool) {
+		v += off(s)
+		if math.IsNaN(shown) {
+			shown = v
+		}
+		shown += (v - shown) * (1 - math.Exp(-every/lag))
+		return shown, true
+	}
+}
+
+// A radar that hangs on a rung of the ladder again and again, each time for a while, and shows it late: that it rose as fast before is the
+// fault, and not how the well fills the tank. What comes back at once to its opening left nothing, however short it had stood there.
+func TestARungThatARadarSeesAgainAndAgain(t *testing.T) {
+	at := 5 * tanktest.Hour
+	for name, rungs := range map[string][][3]float64{ // from, to, inches
+		"again":  {{0, 1300, 16}, {2900, 4100, 14}, {5600, 6800, 15}},
+		"higher": {{0, 900, 12}, {1800, 3100, 30}, {4900, 6100, 31}},
+		"back":   {{0, 1260, 24}, {1350, 4200, 24}},
+	} {
+		for _, lag := range []float64{30, 60} {
+			r := newRig(t, tanktest.Well{Level0: 140, Inflow: 40})
+			r.every, r.site.tanks[0].Every = 15, 15*time.Second
+			follow := follows(lag, r.every, func(s float64) float64 {
+				for _, x := range rungs {
+					if s-at >= x[0] && s-at < x[1] {
+						return x[2]
+					}
+				}
+				return 0
+			})
+			r.sensor = func(i int, s, v float64) (float64, bool) {
+				v, _ = follow(i, s, v)
+				return tanktest.Radar(i, s, v), true
+			}
+			r.run(0, 10*tanktest.Hour)
+			if len(r.loads) > 0 {
+				t.Errorf("%s, %v s late: %+v", name, lag, r.loads)
+			}
+		}
+	}
+}

@@ -308,7 +308,12 @@ func (u *update) lifted(i int, ts *tankState, d draw) (l lift, ok bool) {
 			}
 			exact := math.Abs(a.v-r.v-made/2) <= made/2+math.Max(backExact, backNoise*ts.noise.perSample())
 			foot := lift{since: r.t, jumped: jumped, bulge: bulged(ts, d, r), exact: exact}
-			foot.usual = !jumped && ts.levels.roseAlike(r.t, d.end, (d.opening.level-r.v)/math.Max(d.start-r.t, nodeEvery))
+			rose := d.opening.level - r.v
+			rate := rose / math.Max(d.start-r.t, nodeEvery)
+			if quick := ts.levels.mostRisen(r.t, d.start, ranLong); quick >= explainedShare*rose { // a step that comes again and again is no well
+				rate = math.Max(rate, quick/ranLong)
+			}
+			foot.usual = !jumped && ts.levels.roseAlike(r.t, d.end, rate)
 			among := hands && l.since >= handledSince
 			if !ok || foot.bulge && !jumped || exact && !l.exact || among && r.t < handledSince { // what it rose from, and not where it came by, or was in somebody's hands
 				l, ok = foot, true
