@@ -182,6 +182,11 @@ func (ts *tankState) stepHold(t *Tank) float64 {
 // spans: there it is a gap, elsewhere believed if this sensor's values stand as long.
 func (ts *tankState) sensorWorks(t *Tank, stayed float64) bool {
 	if x := ts.pending.last.v; x < endMargin || x > float64(t.Height)-endMargin {
+		f, p := ts.faults, ts.pending
+		was, ok := ts.levels.known(f.handledAt - singleReading)
+		if ok && f.handledAt > 0 && p.first.t-f.jumpedAt < jumpLately && p.distinct >= stepFew && math.Abs(p.first.v-was) <= handledNear {
+			return true // it is back where it was before somebody took it
+		}
 		return stayed >= t.Loads.MaxGapTicket.Seconds()
 	}
 	if ts.pending.distinct >= stepFew {

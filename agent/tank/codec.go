@@ -78,8 +78,15 @@ func (a archive) state(st *State) {
 	if a.Format >= 3 {
 		a.Int(&st.box)
 	}
-	if !a.Reading && st.lost.at > 0 || a.Reading && a.Format == stateFormat && a.Len() > 0 { // a version that does not know of it leaves it unread
+	more := st.lost.at > 0
+	for _, ts := range st.tanks {
+		more = more || ts.faults.handledAt > 0
+	}
+	if !a.Reading && more || a.Reading && a.Format == stateFormat && a.Len() > 0 { // a version that does not know of it leaves it unread
 		a.Floats(&st.lost.at, &st.lost.offset)
+		for k := 0; k < n && a.Len() > 0; k++ {
+			a.Floats(&st.tanks[k].faults.handledAt)
+		}
 		if a.NotFinite() {
 			st.lost = lostTime{}
 		}

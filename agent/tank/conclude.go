@@ -309,15 +309,18 @@ func (ts *tankState) brokeOff(t *Tank, d draw) bool {
 // has been calm for as long as a confirmation takes; or it jumped before, and is likely to jump again.
 func (ts *tankState) unrest(t *Tank, d draw, now float64) bool {
 	wait := t.Loads.Confirm.Seconds()
-	at := jumps(ts, t, d.end)
+	at, doubted := jumps(ts, t, d.end), leaptBefore(ts, d) > 0 || d.samples == 0 || !pumped(ts, t, d, 1)
+	if echo := ts.faults.spikes.last; doubted && echo > d.end {
+		at = append(at, echo)
+	}
 	switch {
 	case ts.pending.count >= stepFew && len(at) == 0 && leaptBefore(ts, d) == 0:
 		return now < d.end+2*wait
 	case ts.pending.count >= stepFew:
 		return now < d.end+unrestMost*wait
 	case len(at) > 0:
-		return now < math.Min(d.end+unrestMost*wait, math.Max(ts.lastFallAt, at[len(at)-1])+wait)
-	case ts.cameAndWent(d) && (leaptBefore(ts, d) > 0 || !pumped(ts, t, d, 1)):
+		return now < math.Min(d.end+unrestMost*wait, math.Max(ts.lastFallAt, slices.Max(at))+wait)
+	case ts.cameAndWent(d) && doubted:
 		return now < math.Min(d.end+unrestMost*wait, ts.lastFallAt+wait)
 	}
 	return ts.faults.jumpedAt > d.start-jumpLately && ts.faults.jumpedAt < d.end && now < d.end+2*wait && !pumped(ts, t, d, 1)

@@ -2,7 +2,11 @@ package tank
 
 import "gauger/agent/tank/stats"
 
-const episodeDay = 86400.0 // s within which the same fault is reported once
+const (
+	episodeDay  = 86400.0 // s within which the same fault is reported once
+	jumpLately  = 3600.0  // s before it in which a jump says that somebody works on the sensor
+	handledNear = 4.0     // in by which a sensor that somebody had in hands is hung up elsewhere
+)
 
 // faults of a tank's sensor and clock, and when they last were.
 type faults struct {
@@ -13,8 +17,17 @@ type faults struct {
 	clockStep      float64 // and by how much, s
 	jumpedAt       float64 // when the level last jumped without flow
 	jumpedUpAt     float64 // when it last jumped up
+	handledAt      float64 // when the first of the jumps that end with the newest was, no hour apart
 	unfrozeAt      float64 // when a frozen value last came to life
 	stuckReported  bool    // that the value stands now
+}
+
+// jumped remembers a jump without flow.
+func (f *faults) jumped(at float64) {
+	if f.jumpedAt == 0 || at-f.jumpedAt >= jumpLately {
+		f.handledAt = at
+	}
+	f.jumpedAt = at
 }
 
 // repeatedFault is an episode of a fault that comes again and again, and is reported once a day at most.

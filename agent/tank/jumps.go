@@ -13,7 +13,6 @@ const (
 	junkLong     = 2700.0 // s for which a sensor may show something else while a pump draws
 	junkTimes    = 1.2    // times the pump's rate that the level may have fallen meanwhile
 	fallLately   = 150.0  // s of a fall that show its rate
-	jumpLately   = 3600.0 // s before it in which a jump says that somebody works on the sensor
 	handledOff   = 0.1    // share of a fall by which a sensor that was lifted is let in again elsewhere, at most as far as handledNear
 	handledJumps = 2      // of a sensor that somebody has in hands, about a draw
 	spanMost     = 30.0   // in by which a sensor is spanned anew while a truck loads; further it moves in somebody's hands
@@ -67,7 +66,7 @@ func (u *update) wasThere(i int, ts *tankState, d draw, after []sample, near, mo
 	now, at := stats.Median(values(rest)), rest[len(rest)-1].t
 	moved := now - stats.Median(values(rest[:(len(rest)+1)/2]))
 	alive := changesIn(rest) >= stepFew || ts.interval.changes >= heldFew && !ts.interval.stood(stoodFor(rest), neverHeld)
-	if now < d.closing.level+(1-explainedShare)*fall || !alive || math.Abs(moved) > near/2 {
+	if now < d.closing.level+(1-explainedShare)*fall || math.Abs(moved) > near/2 {
 		return 0, false
 	}
 	if u.othersLost(i, d.end, at) >= explainedShare*(now-d.closing.level)*t.Table.PerInch(now) {
@@ -76,7 +75,7 @@ func (u *update) wasThere(i int, ts *tankState, d draw, after []sample, near, mo
 	was := ts.levels.before(d.start)
 	for n, r := range was {
 		made, high := d.usualInflow*(at-r.t), d.opening.level-r.v
-		if off := now - r.v - made; off > math.Min(near, most) || off < -math.Min(near+made, most) {
+		if off := now - r.v - made; off > math.Min(near, most) || off < -math.Min(near+made, most) || !alive && !ts.levels.asStill(after, r.t) {
 			continue
 		}
 		if n > 0 && !restedAt(ts, was, n, near, d.usualInflow) { // the opening it is, however short it was there
@@ -156,11 +155,16 @@ func handled(ts *tankState, t *Tank, d draw) (since float64, ok bool) {
 	for k := len(at) - 1; k >= 0 && at[k] >= first-jumpLately; k-- {
 		first, last, n = math.Min(first, at[k]), math.Max(last, at[k]), n+1
 	}
-	values := map[float32]bool{}
-	for _, s := range between(ts.levels.recent, last, math.Inf(1)) {
-		values[s.v] = true
+	if f := ts.faults; f.handledAt > 0 && f.handledAt < f.jumpedAt && f.jumpedAt >= first-jumpLately { // of jumps at rest only the newest is among the samples
+		first, n = math.Min(first, f.handledAt), handledJumps
 	}
-	return first, n >= handledJumps && len(values) >= stepFew
+	if far := ts.faults.spikes.last; n > 0 && far >= first-jumpLately { // nor what was never believed
+		first, last, n = math.Min(first, far), math.Max(last, far), n+1
+	}
+	after := between(ts.levels.recent, last, math.Inf(1))
+	distinct := values(after)
+	slices.Sort(distinct)
+	return first, n >= handledJumps && (len(slices.Compact(distinct)) >= stepFew || ts.levels.asStill(after, first-nodeEvery))
 }
 
 // jumps are the times since one at which the level moved faster than oil does, up or down.
@@ -270,7 +274,7 @@ func (u *update) respanDuringDraw(i int, ts *tankState, now, x float64) bool {
 	}
 	u.addEvent(ts, i, eventrules.Step, p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once during a draw: re-span by %+.2f in, the draw goes on at the new span", ts.last.v, p.first.v, by))
 	ts.levels.recent, ts.levels.history = raisedSamples(ts.levels.recent, by, recentMost), raisedSamples(ts.levels.history, by, historyMost)
-	ts.faults.jumpedAt = p.first.t
+	ts.faults.jumped(p.first.t)
 	ts.levels.put(grained(p.first.t, p.first.v, p.count), ts.drawPhase, ts.faults.jumpedAt)
 	ts.beginAt(now, x)
 	return true
@@ -287,7 +291,7 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 	if k, ok := fellBehindJunk(ts.levels.recent, &u.site.tanks[i], p.first, ts.noise.leastFall()); ok && ts.drawing {
 		u.addEvent(ts, i, eventrules.Step, ts.levels.recent[k].t, now, fmt.Sprintf("level showed what no oil does while it fell, for %s, and is at %.2f in, where the pump may have taken it: the draw goes on", spanText(p.first.t-ts.levels.recent[k].t), p.first.v))
 		ts.levels.recent = append(make([]sample, 0, recentMost), ts.levels.recent[:k+1]...)
-		ts.faults.jumpedAt = p.first.t
+		ts.faults.jumped(p.first.t)
 		ts.levels.put(grained(p.first.t, p.first.v, p.count), ts.drawPhase, ts.faults.jumpedAt)
 		ts.beginAt(now, x)
 		u.watch(i, ts, ts.levels.recent[len(ts.levels.recent)-1])
@@ -311,7 +315,7 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 	if !ts.drawing {
 		ts.levels.recent, ts.decidedTo = nil, p.first.t-1
 	}
-	ts.faults.jumpedAt = p.first.t
+	ts.faults.jumped(p.first.t)
 	if stood := p.first.t - ts.heldSince; p.distinct == 1 && !ts.drawing && stood >= singleReading && ts.heldSince >= u.st.bootedAt*u.site.speed { // a gateway's beat shows in this too
 		ts.interval.addHeld(stood, false)
 	}

@@ -201,6 +201,17 @@ func (l *levels) middles(from, to float64) iter.Seq2[float64, float64] {
 	}
 }
 
+// asStill says that a value at the end of some samples stands no longer than the level did before a time: nothing flows in.
+func (l *levels) asStill(b []sample, at float64) bool {
+	if len(b) == 0 {
+		return false
+	}
+	first, last := sameAs(b, len(b)-1)
+	was, ok := l.known(at)
+	before, known := l.known(at - (b[last].t - b[first].t))
+	return ok && known && was == before
+}
+
 // known is the level at a time, of the samples or of the history.
 func (l *levels) known(at float64) (float64, bool) {
 	jumped := len(l.recent) > 0 && l.recent[0].flags == unlinked && at < l.recent[0].t

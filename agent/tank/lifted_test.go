@@ -138,3 +138,94 @@ func TestARungThatARadarSeesAgainAndAgain(t *testing.T) {
 		}
 	}
 }
+
+// Somebody works on a sensor at rest: what it shows jumps, dwells and falls as evenly as under a pump, again and again, and in the end it is
+// where it was. A power cut meanwhile forgets nothing of it. A truck that comes before or behind is a load, and so is one that comes meanwhile.
+func TestASensorInHandsAtRest(t *testing.T) {
+	from := 6 * tanktest.Hour
+	paths := map[string]func(at float64) [][2]float64{
+		"up and down": func(at float64) [][2]float64 {
+			return [][2]float64{{0, at}, {60, at + 12}, {61, at - 20}, {62, 0.1}, {420, 0.1}, {600, 154}, {1000, 154}, {1780, 72}, {1880, 72}, {1900, 0.1}, {2200, 0.1}, {2260, at}}
+		},
+		"wild": func(at float64) [][2]float64 {
+			return [][2]float64{{0, at}, {60, 153}, {480, 153}, {780, 0}, {1320, 0}, {1440, 31}, {1470, 31}, {1740, 0}, {2820, 0}, {3540, 234}, {3780, 90}, {4080, 5}, {4260, 5}, {4620, 90}, {4700, 60}, {5160, 203}, {5280, 211}, {5340, at + 1}}
+		},
+	}
+	for name, path := range paths {
+		for when, truck := range map[string]tanktest.Move{
+			"none":      {Rate: 1},
+			"before":    {From: from - 5400, Bbl: 90, Rate: 6},
+			"behind":    {From: from + 9000, Bbl: 90, Rate: 6},
+			"meanwhile": {From: from + 2000, Bbl: 90, Rate: 8},
+		} {
+			for _, every := range []float64{10, 30} {
+				w := tanktest.Well{Level0: 100, Inflow: 30, Moves: []tanktest.Move{truck}}
+				r, took := loadsBeside(t, w, every, from, path(w.Level(from)))
+				if len(r.loads) > 0 != (when != "none") || took < 85 && (when == "before" || when == "behind") {
+					t.Errorf("%s, %s, every %v s: %.1f bbl: %+v %+v", name, when, every, took, r.loads, r.events)
+				}
+			}
+		}
+	}
+}
+
+// The same, with a power cut after the jumps and before the level falls as under a pump: it knows that somebody had the sensor in hands.
+func TestASensorInHandsOverAPowerCut(t *testing.T) {
+	from := 6 * tanktest.Hour
+	w := tanktest.Well{Level0: 60, Inflow: 30}
+	at := w.Level(from)
+	path := [][2]float64{{0, at}, {60, at + 12}, {61, at - 20}, {62, 1}, {420, 1}, {600, 154}, {1000, 154}, {1780, 72}, {1880, 72}, {1900, 1}, {2200, 1}, {2260, at}}
+	r := newRig(t, w)
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if h, ok := held(s-from, path); ok {
+			v = h
+		}
+		return tanktest.Radar(0, s, v), true
+	}
+	r.run(0, from+900)
+	r.kill(from + 900)
+	r.run(from+900, 10*tanktest.Hour)
+	r.matches(0, 0)
+}
+
+// A tank into which nothing flows stands as still after somebody had its probe out as before: the value is no deader than it was.
+func TestAProbeOutOfATankThatStandsStill(t *testing.T) {
+	from := 7 * tanktest.Hour
+	for _, trucks := range []float64{0, 1} {
+		level := knots([2]float64{0, 137}, [2]float64{from + 9000, 137}, [2]float64{from + 9000 + 1200, 137 - 30*trucks}, [2]float64{12 * tanktest.Hour, 137 - 30*trucks})
+		path := [][2]float64{{0, 137}, {32, 135}, {90, 103}, {147, 93}, {207, 82}, {263, 74}, {566, 74}, {572, 0}, {972, 0}, {980, 18}, {1500, 18}, {1560, 136.9}, {1700, 137}}
+		r := newRig(t, aWell)
+		r.every, r.site.tanks[0].Every = 60, time.Minute
+		r.sensor = func(_ int, s, _ float64) (float64, bool) {
+			v := level(s)
+			if h, ok := held(s-from, path); ok {
+				v = h
+			}
+			return math.Round(v*50) / 50, true
+		}
+		r.run(0, 11*tanktest.Hour)
+		if len(r.loads) != int(trucks) || trucks > 0 && math.Abs(r.loads[0].GaugeBbl-30*tanktest.PerInch) > 2 {
+			t.Errorf("%v trucks: %+v %+v", trucks, r.loads, r.events)
+		}
+	}
+}
+
+// Nobody spans to an end of the tank; but of a full one the level is there, and back, alive, where it was before somebody took the sensor out.
+func TestASensorOutOfAFullTank(t *testing.T) {
+	from := 6 * tanktest.Hour
+	w := tanktest.Well{Level0: 236, Inflow: 8}
+	at := w.Level(from)
+	path := [][2]float64{{0, at}, {20, 106}, {840, 106}, {880, 94}, {1380, 94}, {1950, 0.1}, {2120, 0.1}, {2150, at + 3.5}}
+	r := newRig(t, w)
+	r.every, r.site.tanks[0].Every = 30, 30*time.Second
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if h, ok := held(s-from, path); ok {
+			v = h
+		} else if s > from {
+			v += 3.5
+		}
+		return tanktest.Radar(0, s, v), true
+	}
+	r.run(0, 12*tanktest.Hour)
+	r.matches(0, 0)
+}

@@ -108,7 +108,7 @@ func (ts *tankState) shift(by, since float64) {
 	}
 	f, l := &ts.faults, &ts.slow.loss
 	for _, t := range []*float64{&ts.last.t, &ts.heldSince, &ts.pending.first.t, &ts.pending.last.t, &ts.bin.first, &ts.searchFrom, &ts.lastFallAt,
-		&ts.judgeAt, &ts.decidedTo, &ts.lastDrawStart, &ts.lastDrawEnd, &ts.stored.hintAt, &f.jumpedAt, &f.jumpedUpAt, &f.unfrozeAt, &f.clockSteppedAt,
+		&ts.judgeAt, &ts.decidedTo, &ts.lastDrawStart, &ts.lastDrawEnd, &ts.stored.hintAt, &f.jumpedAt, &f.jumpedUpAt, &f.handledAt, &f.unfrozeAt, &f.clockSteppedAt,
 		&f.badValues.start, &f.badValues.last, &f.badValues.reportedAt, &f.spikes.start, &f.spikes.last, &f.spikes.reportedAt,
 		&ts.smallDraws.start, &ts.smallDraws.last, &ts.slow.checkAt, &l.start, &l.last, &ts.reports.reviewedTo, &ts.reports.retimeAt} {
 		if *t != 0 {

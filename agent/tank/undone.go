@@ -15,7 +15,6 @@ const (
 	quickTimes   = 2.0        // the same of a fall that is a load all the same, in doubt, where its readings show it on its way
 	backAlive    = 1200.0     // s for which it has been there alive, where it left as under a pump
 	leapSome     = 0.3        // the same, above which a person should look
-	handledNear  = 4.0        // in by which such a one is hung up elsewhere
 	bulgeRest    = 1800.0     // s of rest before something lifts a level, and behind it
 	handledShare = 0.2        // share of a fall that it began above where the level had been, at least
 	pumpedLeast  = 180.0      // s
