@@ -80,10 +80,10 @@
 // pump draws so fast or what decays does so; where most of the way back was made faster than oil comes, nothing left in between. Where the
 // well fills the tank as fast at other times it was oil; a step within minutes that comes again and again is no well.
 //
-// A sensor in somebody's hands jumps again and again. What waits for its confirmation then is decided when it has been calm for as long,
-// at most six times that, and what it showed that nobody believes counts too: where the level is back where it had been before its first jump, alive, nothing left, however a pump would
-// draw. A fall in steps with rest between them, four fifths of it in less than half of the time, is a zero that was trimmed. What decays,
-// and how a pump draws, is fitted to the fall, and what leaves less of it is believed.
+// A sensor in somebody's hands jumps again and again, or shows what nobody believes. What waits for its confirmation then is decided when it
+// has been calm for as long, at most six times that: where the level is back where it had been before its first jump, alive, nothing left,
+// however a pump would draw. A fall in steps with rest between them, four fifths of it in less than half of the time, is a zero that was
+// trimmed. What decays, and how a pump draws, is fitted to the fall, and what leaves less of it is believed.
 //
 // Where more tanks fell than a rise adds up to, the draws that it follows are transfers and the others tickets, for review where
 // nobody can tell; a level behind a gap proves none. A neighbour that rose by a part of a draw, or that nobody read, is said; where it began

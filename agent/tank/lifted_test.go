@@ -229,3 +229,22 @@ func TestASensorOutOfAFullTank(t *testing.T) {
 	r.run(0, 12*tanktest.Hour)
 	r.matches(0, 0)
 }
+
+// An impulse line freezes and lifts what is shown, and thaws: fast at first and ever slower, so that noise makes stops of its end. That is no pump
+// which stops and goes on.
+func TestWhatDecaysInNoiseSeemsToStop(t *testing.T) {
+	at := 5 * tanktest.Hour
+	for k := range 6 {
+		tau, inches := 800+60*float64(k), 14+3*float64(k)
+		r := newRig(t, tanktest.Well{Level0: 110, Inflow: 6})
+		r.every, r.site.tanks[0].Every, r.site.tanks[0].Sensor = 30, 30*time.Second, "hydrostatic"
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			up := math.Max(0, math.Min(1, (s-at)/1500)) * math.Exp(-math.Max(0, s-at-4000)/tau)
+			return math.Round((v+inches*up+3*tanktest.Radar(k, s, 0))*10) / 10, true
+		}
+		r.run(0, 9*tanktest.Hour)
+		if len(r.loads) > 0 {
+			t.Errorf("%v in that go in %v s: %+v", inches, tau, r.loads)
+		}
+	}
+}

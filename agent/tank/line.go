@@ -182,6 +182,7 @@ const (
 	decayMost    = 2.0  // times a fall's length that a pump may take, and a half of it that what decays may take to fall by e
 	decayLeast   = 10.0 // s, the same
 	decaySure    = 0.6  // share of the squares that a pump leaves, which what decays leaves at most
+	decayStops   = 0.02 // of a fall that its readings may lie off what decays where it seemed to stop, as noise does near its end
 	pumpedEdge   = 0.05 // share of a fall at either end in which readings are not under way
 	pumpedFew    = 4    // samples under way that show a pump
 )
@@ -193,7 +194,7 @@ var pumps = []float64{1, 1.25, 1.5, 2}
 // not as under any pump: it is fitted as each of them from every instant at which it may have begun.
 func decays(ts *tankState, d draw) bool {
 	b := between(ts.levels.recent, d.start, math.Max(d.end, math.Min(ts.last.t, d.next)))
-	if len(b) < pumpedFew || d.parts > 1 { // what stops and goes on is a pump
+	if len(b) < pumpedFew {
 		return false
 	}
 	top, low := d.opening.level, d.closing.level
@@ -211,6 +212,9 @@ func decays(ts *tankState, d draw) bool {
 		return false
 	}
 	exponential := bestFall(b, top, low, func(x float64) float64 { return math.Exp(-x) }, 0.5)
+	if d.parts > 1 && exponential > float64(len(b))*stats.Square(decayStops*(top-low)) { // what stops and goes on is a pump
+		return false
+	}
 	for _, power := range pumps {
 		even := bestFall(b, top, low, func(x float64) float64 { return math.Pow(math.Max(0, 1-x), power) }, 1)
 		if exponential > decaySure*even {
