@@ -40,8 +40,16 @@ type Trial struct {
 	Kept    string    `json:"kept,omitempty"` // the file that was tried, where it failed
 }
 
+// Corrected is why a trial went back whose file was changed while it was watched: that says nothing of the file, which may be right again.
+const Corrected = "the file was corrected while it was watched"
+
+// undecided says that a trial came to no end of its own, and says nothing of its file.
+func (t Trial) undecided() bool {
+	return t.Outcome == Cut || t.Outcome == Put || t.Outcome == Back && slices.Contains(t.Reasons, Corrected)
+}
+
 // failed says that a trial speaks against its file.
-func (t Trial) failed() bool { return t.Outcome == Back || t.Outcome == Refused }
+func (t Trial) failed() bool { return t.Outcome == Refused || t.Outcome == Back && !t.undecided() }
 
 // Applied is a configuration that stands in the place of the file: until that is changed.
 type Applied struct {
@@ -145,7 +153,7 @@ func (b *Book) NotTaken(hash string) *Trial {
 // Failure is the newest trial of a file, where that speaks against it; nil: none does.
 func (b *Book) Failure(hash string) *Trial {
 	for _, t := range slices.Backward(b.Past) {
-		if t.Hash == hash && t.Outcome != Cut && t.Outcome != Put {
+		if t.Hash == hash && !t.undecided() {
 			if t.failed() {
 				return &t
 			}

@@ -38,6 +38,15 @@ func TestBookRemembersWhatFailed(t *testing.T) {
 	if got := book().Failure("a"); got != nil {
 		t.Errorf("it has stood since, and still: %v", got)
 	}
+	for outcome, speaks := range map[string]bool{Back: true, Stands: false} {
+		end("d", outcome)
+		if _, err := book().End(Trial{Hash: "d"}, Back, []string{Corrected}, []byte("d")); err != nil {
+			t.Fatal(err)
+		}
+		if got := book().Failure("d"); (got != nil) != speaks {
+			t.Errorf("it was corrected after it %s: %+v", outcome, got)
+		}
+	}
 	for i := range mostPast {
 		end(fmt.Sprint("n", i), Refused)
 	}

@@ -379,7 +379,7 @@ func (a *atWork) reloadFile(ctx context.Context, d *daemon) {
 	a.mu.Unlock()
 	switch {
 	case corrects && known == "":
-		if err := a.goBack("the file was corrected while it was watched"); err != nil {
+		if err := a.goBack(apply.Corrected); err != nil {
 			a.log.Error().Err(err).Msg("the configuration stays as it is")
 		}
 		return

@@ -166,11 +166,57 @@ func TestACorrectedFileEndsTheWatchOfItsMistake(t *testing.T) {
 	}
 	reload(other)
 	wait(t, "the corrected file is watched", at(other, true))
+	reload(mistake)
+	wait(t, "the file that was corrected is right after all, and watched again", at(mistake, true))
+	reload(other)
+	wait(t, "the corrected file is watched again", at(other, true))
 	reload(good)
 	wait(t, "the first file is at work", at(good, false))
+	for _, text := range []string{mistake, other} {
+		if err := os.WriteFile(l.config, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if v, _, err := chooseConfig(c, l.config, false); err != nil || v.bad != nil || v.hash != apply.HashOf([]byte(text)) {
+			t.Errorf("a start takes %+v, %v", v, err)
+		}
+	}
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// What a reload refuses for the sake of what is at work, a start takes: it says so itself. What went back from its trial it does not take, and
+// says why, and not that the file has mistakes.
+func TestAStartTakesWhatOnlyAReloadRefuses(t *testing.T) {
+	l := newPlayedSite(t, playedYAML)
+	c := l.main()
+	c.config = l.config
+	v, book, err := chooseConfig(c, l.config, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(v.cfg.Store.Path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keepLastGood(v.cfg.Store.Path, v.text); err != nil {
+		t.Fatal(err)
+	}
+	text := append(slices.Clone(v.text), "book: {loss_limit: 2}\n"...)
+	if err := os.WriteFile(l.config, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for outcome, taken := range map[string]bool{apply.Refused: true, apply.Back: false} {
+		if _, err := book.End(apply.Trial{Hash: apply.HashOf(text)}, outcome, []string{"TK-1 has no level"}, text); err != nil {
+			t.Fatal(err)
+		}
+		v, _, err := chooseConfig(c, l.config, false)
+		if err != nil || (v.bad == nil) != taken || taken != (v.hash == apply.HashOf(text)) {
+			t.Fatalf("%s: %+v, %v", outcome, v, err)
+		}
+		if doubts := configDoubts(nil, v.bad); !taken && (!strings.Contains(doubts[0], "went back: TK-1 has no level") || strings.Contains(doubts[0], "gauger check")) {
+			t.Errorf("%s: %q", outcome, doubts)
+		}
 	}
 }
 

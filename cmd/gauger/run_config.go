@@ -63,7 +63,8 @@ func storeOf(c *call, path string) string {
 }
 
 // chooseConfig decides which configuration a start takes: the file's; one that was applied in its place, as long as the file is the one that
-// it took the place of; and where the file is bad, or has failed before, the last good one: a bad one at boot must not leave the site blind.
+// it took the place of; and where the file is bad, or went back from its trial, the last good one: a bad one at boot must not leave the site
+// blind. One that was refused was so beside what was at work then: many a change is taken by a start alone.
 func chooseConfig(c *call, path string, strict bool) (*revision, *apply.Book, error) {
 	v, err := loadRevision(path)
 	store := storeOf(c, path)
@@ -90,11 +91,11 @@ func chooseConfig(c *call, path string, strict bool) (*revision, *apply.Book, er
 		}
 	}
 	if err == nil {
-		why := failureText(book.Failure(v.hash), v.cfg.Zone)
-		if why == "" {
+		failed := book.Failure(v.hash)
+		if failed == nil || failed.Outcome == apply.Refused {
 			return v, book, nil
 		}
-		err = errors.New(path + ": " + why + "; `gauger apply --again` tries it once more")
+		err = errors.New(path + ": " + failureText(failed, v.cfg.Zone) + "; `gauger apply --again` tries it once more")
 	}
 	err = asConfigError(err)
 	kept, keptErr := loadKept(c, path)
@@ -222,6 +223,9 @@ func configDoubts(strict []config.Problem, bad error) (doubts []string) {
 
 // lastGoodDoubt says why the last good configuration is at work.
 func lastGoodDoubt(bad error) string {
+	if _, mistakes := errors.AsType[config.Problems](bad); !mistakes {
+		return "the last good configuration is at work, and not the file's: " + firstLine(bad.Error())
+	}
 	return "the configuration is bad and the last good one is at work; `gauger check` shows every mistake: " + firstLine(bad.Error())
 }
 
