@@ -106,7 +106,7 @@ func New(o Options) (*Client, error) {
 }
 
 // Ready says why no request can be made: the file of the authorities is missing or broken. It looks again each time, as
-// every request does, until it has found it sound.
+// every request does, until it has found it sound, and after a certificate that was not believed by it.
 func (c *Client) Ready() error {
 	_, err := c.roundTripper()
 	return err
@@ -124,6 +124,17 @@ func (c *Client) roundTripper() (http.RoundTripper, error) {
 		c.transport = t
 	}
 	return c.transport, nil
+}
+
+// Reread has the next request read the file of the authorities again: it may be another one by now.
+func (c *Client) Reread() {
+	if c.options.CAFile == "" || c.options.Transport != nil {
+		return
+	}
+	c.Close()
+	c.mu.Lock()
+	c.transport = nil
+	c.mu.Unlock()
 }
 
 // SetLogin gives the client its login, or another one: its secrets may be there only after the client.

@@ -72,6 +72,9 @@ func (c *Client) exchange(ctx context.Context, r request, key keys.Secret) reply
 		if timedOut(err) || ctx.Err() != nil {
 			c.Close() // a connection that went silent must not be used again
 		}
+		if _, doubted := errors.AsType[*tls.CertificateVerificationError](err); doubted {
+			c.Reread()
+		}
 		if date := certificateDate(err, time.Now()); c.Heard != nil && !date.IsZero() {
 			c.Heard(time.Now(), date, false)
 		}
@@ -260,7 +263,7 @@ func explain(err error, now time.Time) string {
 			now.UTC().Format("2006-01-02 15:04 MST"))
 	}
 	if e, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return "the service's certificate is signed by an unknown authority; set service.ca_file or update the system's certificates: " + clean(e.Error())
+		return "the service's certificate is signed by an unknown authority; set service.ca_file, or update the system's certificates and restart gauger: " + clean(e.Error())
 	}
 	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return "the service's certificate is not accepted: " + clean(e.Err.Error())

@@ -7,6 +7,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -149,4 +152,41 @@ func TestAnswersThatUnfold(t *testing.T) {
 	if took := after.TotalAlloc - before.TotalAlloc; took > 32<<20 {
 		t.Errorf("%d bytes for answers of %d", took, packed.Len())
 	}
+}
+
+// The service gets a certificate of another authority, and its file is exchanged: who fails by the old one reads the new one. Who is asked
+// to reads it again at once, and believes the old authority no more.
+func TestAuthoritiesAreReadAgain(t *testing.T) {
+	first, second := newAuthority(t), newAuthority(t)
+	serve := func(a authority) *httptest.Server {
+		return a.serve(t, "127.0.0.1", time.Now().Add(-time.Hour), time.Now().Add(time.Hour), func(http.ResponseWriter, *http.Request) {})
+	}
+	old, now := serve(first), serve(second)
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	exchange := func(by authority) {
+		text, err := os.ReadFile(by.file)
+		if err == nil {
+			err = os.WriteFile(file, text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	exchange(first)
+	c := clientOf(t, old.URL, func(o *Options) { o.CAFile = file })
+	says := func(of *httptest.Server, want Class) {
+		t.Helper()
+		c.base, _ = url.Parse(of.URL)
+		if got := post(t, c); got.Class != want || want == Wait && !strings.Contains(got.Message, "unknown authority") {
+			t.Errorf("%+v, want %v", got, want)
+		}
+	}
+	says(old, Stored)
+	says(now, Wait)
+	exchange(second)
+	says(now, Stored)
+	exchange(first)
+	c.Reread()
+	says(now, Wait)
+	says(old, Stored)
 }

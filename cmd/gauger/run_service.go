@@ -154,6 +154,9 @@ func (d *daemon) findLacking() map[string]string {
 // retryLacking looks for what is lacking, tells of it once and again when it is there, and lets everything be tried that waited
 // for it. afresh: a person has put something else in the place of a key.
 func (d *daemon) retryLacking(ctx context.Context, afresh bool) {
+	if afresh {
+		d.client.Reread()
+	}
 	before := d.lacking
 	d.lacking = d.findLacking()
 	healed := false
