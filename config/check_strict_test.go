@@ -101,3 +101,17 @@ func TestMoreTanksThanTheStateHolds(t *testing.T) {
 		t.Errorf("%d tanks, %v", len(cfg.Tanks), told)
 	}
 }
+
+// A file that was cut off behind `tanks:` starts as before, and is no good one; who has no tanks says so.
+func TestAFileThatEndsBehindTheTanksKey(t *testing.T) {
+	head, _, _ := strings.Cut(string(Example), "\ntanks:\n")
+	for tail, told := range map[string]int{"\ntanks:\n": 1, "\ntanks:   # all are away\n": 1, "\ntanks: []\n": 0, "\n": 0} {
+		cfg, err := Parse("gauger.yaml", []byte(head+tail), t.TempDir())
+		if err != nil || len(cfg.Tanks) > 0 {
+			t.Fatalf("%q: %v", tail, err)
+		}
+		if n := len(cfg.Strict); n != told || n > 0 && cfg.Strict[0].Path != "tanks" {
+			t.Errorf("%q: %v", tail, cfg.Strict)
+		}
+	}
+}

@@ -20,6 +20,9 @@ const (
 )
 
 func (c *checker) checkTanks() {
+	if c.cfg.Tanks == nil && c.given("tanks") { // a file that was cut off ends so
+		c.strictf("tanks", "empty, so that no level makes a ticket: is the rest of the file missing? Write the tanks, or tanks: [] where there are none")
+	}
 	ids := map[string]int{}
 	levels := map[collectors.Point]int{}
 	groups := map[string][]int{}

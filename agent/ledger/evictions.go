@@ -35,7 +35,7 @@ type evictions struct {
 	told     bool      // an event has told of it
 }
 
-// mending is the last time that a damaged outbox was mended, or a tank taken out while it was hauled; zero: neither was.
+// mending is the last time that a damaged outbox was mended, or tanks taken out while they were hauled, or all of them; zero: neither was.
 type mending struct {
 	At, Shown time.Time // Shown: first to somebody; zero: nobody has looked yet
 	Text      string

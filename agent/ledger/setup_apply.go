@@ -40,7 +40,7 @@ type setupWork struct {
 // setupNote tells of a change of a tank's configuration: an event, or why the tickets of it that are held need a review.
 type setupNote struct {
 	tank, event, review string
-	lost                bool // a load makes no ticket: the status says so too
+	lost                bool // a load makes no ticket, or no tank is left: the status says so too
 }
 
 // newSetups takes the stored setups (nil: there are none) and what goes by them, which is in the order that the tanks had in the
@@ -51,7 +51,11 @@ func newSetups(site *Site, stored []setup, w *setupWork) (s setups, err error) {
 	if s.detector, err = site.detector(s.inForce); err != nil {
 		return s, err
 	}
-	if len(stored) > 0 && stored[0].Whole && stored[0].Speed != site.speed() {
+	if len(s.inForce) == 0 && len(stored) > 0 { // what was seen of loads under way is told by the old time
+		if then, err := tank.NewSite([]tank.Tank{{ID: stored[0].ID, Height: stored[0].Height, Table: stored[0].Table, Loads: tank.Loads{Speed: stored[0].Speed}}}); err == nil {
+			s.detector = then
+		}
+	} else if len(stored) > 0 && stored[0].Whole && stored[0].Speed != site.speed() {
 		w.tanks, w.book = tank.State{}, tankbook.Book{} // they count other seconds
 	}
 	if stored != nil {
@@ -175,7 +179,7 @@ func (s *setups) apply(w *setupWork) (changed bool, err error) {
 			note += "; a load that was under way makes no ticket: its level was " + t.fall + "; put the tank back, or write the ticket with `gauger tickets add`"
 		}
 		w.tell(t.id, note)
-		w.told[len(w.told)-1].lost = t.fall != ""
+		w.told[len(w.told)-1].lost = t.fall != "" || len(s.configured) == 0 // a site that had tanks and has none is told, too
 	}
 	store := s.replaced
 	s.inForce = slices.Clone(s.inForce)

@@ -124,6 +124,44 @@ func TestATankThatIsTakenOutWhileItIsHauled(t *testing.T) {
 	}
 }
 
+// A file that was cut off has no tanks: the status says so, and of each load that was under way what was seen of it, at any speed.
+func TestAllTanksAreTakenOut(t *testing.T) {
+	for _, speed := range []float64{1, 4} {
+		for _, hauling := range []bool{true, false} {
+			synctest.Test(t, func(t *testing.T) {
+				site := func(d time.Duration) time.Duration { return time.Duration(float64(d) / speed) }
+				w := wires{"plc/level": inches["plc/level"], "plc/other": {Source: "B", Unit: "in", Scale: 1}}
+				b := newWired(t, w, func(s *Site) {
+					s.Tanks[0].Loads.Speed = speed
+					s.Tanks = append(s.Tanks, s.Tanks[0])
+					s.Tanks[1].ID, s.Tanks[1].Level = "TK-2", "plc/other"
+				})
+				falls := func(after time.Duration) float64 {
+					return 180 - max(0, float64(after-site(time.Hour))*speed/float64(20*time.Minute))*60
+				}
+				f := field{"A": falls, "B": falls}
+				if !hauling {
+					f = field{"A": still(180), "B": still(90)}
+				}
+				b.field(site(70*time.Minute), w, f)
+				b.reconfigured(func(s *Site) { s.Tanks = nil })
+				pass(time.Minute)
+				b.must(b.Tick(time.Now()))
+				said, _ := b.MendedWarning(time.Now())
+				for _, id := range []string{"TK-1", "TK-2"} {
+					want := id + ": the tank is no longer in the configuration"
+					if hauling {
+						want += "; a load that was under way makes no ticket: its level was 180.00 in"
+					}
+					if n := strings.Join(b.notes("config-changed"), "\n"); !strings.Contains(n, want) || !strings.Contains(said, want) {
+						t.Errorf("at speed %g, hauled %v, the events say %q, and the status %q; want %q", speed, hauling, n, said, want)
+					}
+				}
+			})
+		}
+	}
+}
+
 // A tank's id that is used again names another tank, by another gauge: its level is no movement.
 func TestAnIDThatIsUsedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

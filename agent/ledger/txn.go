@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"gauger/agent/clock"
@@ -215,12 +216,14 @@ func (tx *txn) applySetups() {
 	}
 	tx.tanks, tx.tankBook = w.tanks, w.book
 	now := tx.now.Round(0)
+	lost := mending{At: now}
 	for _, n := range w.told {
 		if n.event != "" {
 			tx.queueDiagnosis(tank.Event{Rule: eventrules.ConfigChanged, Tank: n.tank, Note: n.event, Start: now, End: now})
 			if n.lost {
-				tx.l.mended = mending{At: now, Text: n.event}
-				tx.putJSON(mendedKey, tx.l.mended)
+				lost.Text = strings.TrimPrefix(lost.Text+"; "+n.event, "; ")
+				tx.l.mended = lost
+				tx.putJSON(mendedKey, lost)
 			}
 		} else {
 			tx.held.markForReview(n.tank, n.review)

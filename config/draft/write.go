@@ -56,7 +56,7 @@ func (s *Site) YAML(at time.Time) ([]byte, error) {
 			return nil, err
 		}
 	}
-	line("\n# The tanks whose levels make the run tickets.\ntanks:")
+	line("\n# The tanks whose levels make the run tickets.\ntanks:%s", map[bool]string{true: " []"}[len(s.Tanks) == 0])
 	for _, t := range s.Tanks {
 		t.write(line)
 	}
