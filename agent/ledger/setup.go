@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +34,13 @@ type setup struct {
 	Speed      float64           `json:",omitempty"`      // of the site's time
 	Changeover *changeover       `json:"Seam,omitempty"`  // how a level reads by the setup that is to follow
 	Pending    *pendingChange    `json:"Waits,omitempty"` // of the configuration, that is not in force yet
+	Judged     judging           `json:",omitzero"`       // zero: a program before this one did not store it
+}
+
+// judging is what decides whether a fall of the level is a load that makes a ticket: a load ends by what it began by.
+type judging struct {
+	Lact, Water bool
+	Loads       tank.Loads // their speed is the site's, and stays zero
 }
 
 // pendingChange is a change of the configuration that waits.
@@ -84,13 +92,23 @@ func (s Site) setupOf(t Tank) setup {
 	return setup{
 		ID: t.ID, Level: t.Level, Offset: t.Offset, Height: t.Height, Sensor: t.Sensor, Table: t.Table,
 		Whole: true, Origin: s.origin(t.Level), Interface: s.pointOrigin(t.Interface), Production: s.pointOrigin(t.Production), Speed: s.speed(),
+		Judged: t.judging(),
 	}
+}
+
+func (t Tank) judging() judging {
+	j := judging{t.Lact, t.Water, t.Loads}
+	j.Loads.Speed = 0
+	return j
 }
 
 // completed is stored setup with what the program that stored it did not know, which is taken for what it is now.
 func (g setup) completed(s Site, now setup) setup {
 	if !g.Whole {
 		g.Whole, g.Origin, g.Interface, g.Production, g.Speed = true, s.origin(g.Level), now.Interface, now.Production, now.Speed
+	}
+	if g.Judged == (judging{}) {
+		g.Judged = now.Judged
 	}
 	return g
 }
@@ -123,7 +141,31 @@ func (g *setup) changesFrom(old *setup) (short, long []string) {
 			add(m.old.Add != m.new.Add, m.name+" point's offset", "%g to %g", m.old.Add, m.new.Add)
 		}
 	}
+	if g.Judged != old.Judged {
+		add(g.Judged.Water != old.Judged.Water, "product", "%s", changedWord(g.Judged.Water, "oil", "water"))
+		add(g.Judged.Lact != old.Judged.Lact, "sales", "%s", changedWord(g.Judged.Lact, "truck", "lact"))
+		was, is := reflect.ValueOf(old.Judged.Loads), reflect.ValueOf(g.Judged.Loads)
+		for k := range is.NumField() {
+			add(!is.Field(k).Equal(was.Field(k)), "loads."+is.Type().Field(k).Tag.Get("yaml"), "%v to %v", was.Field(k), is.Field(k))
+		}
+	}
 	return short, long
+}
+
+// changedWord is a choice of two that was changed, and is the second now or not.
+func changedWord(second bool, a, b string) string {
+	if second {
+		a, b = b, a
+	}
+	return b + " to " + a
+}
+
+// measuredAs says that a tank is measured by the same setup, whatever its loads are judged by.
+func (g *setup) measuredAs(old *setup) bool {
+	as := *old
+	as.Judged = g.Judged
+	short, _ := g.changesFrom(&as)
+	return short == nil
 }
 
 // tableChange says what another table makes of a full tank.
@@ -159,7 +201,10 @@ func (s Site) detector(setups []setup) (tank.Site, error) {
 	list := make([]tank.Tank, len(s.Tanks))
 	for i, t := range s.Tanks {
 		list[i] = t.Tank
-		list[i].Height, list[i].Sensor, list[i].Table = setups[i].Height, setups[i].Sensor, setups[i].Table
+		g := &setups[i]
+		list[i].Height, list[i].Sensor, list[i].Table = g.Height, g.Sensor, g.Table
+		list[i].Lact, list[i].Loads = g.Judged.Lact, g.Judged.Loads
+		list[i].Loads.Speed = t.Loads.Speed
 	}
 	return tank.NewSite(list)
 }

@@ -103,7 +103,8 @@ func (s *setups) match(stored []setup, w *setupWork) {
 			s.added, moved = append(s.added, tankAdded{g.ID, old.ID}), true
 			old.ID = g.ID
 		}
-		s.pending, s.replaced = s.pending || !old.Whole, s.replaced || !old.Whole
+		whole := old.Whole && (old.Judged != judging{} || g.Judged == judging{})
+		s.pending, s.replaced = s.pending || !whole, s.replaced || !whole
 		old = old.completed(*s.site, *g)
 		short, _ := g.changesFrom(&old)
 		s.pending = s.pending || short != nil || old.Pending != nil
@@ -273,6 +274,9 @@ func (s *setups) waits(i int, tanks tank.State) string {
 	if short == nil || g.Pending == nil {
 		return ""
 	}
+	if s.configured[i].measuredAs(g) {
+		return fmt.Sprintf("%s changed, found %s; it is not in force until the load that is under way is over, which is judged by the old", strings.Join(short, " and "), g.Pending.Since.In(s.site.Zone).Format("2006-01-02 15:04"))
+	}
 	until := "until there are good levels by the new one"
 	switch k := s.gaugeUsedBy(i, tanks); {
 	case k >= 0:
@@ -294,6 +298,13 @@ func (s *setups) changeoverReady(i int, w *setupWork) bool {
 func (s *setups) applyTo(i int, w *setupWork) {
 	g, old := s.configured[i], s.inForce[i]
 	short, long := g.changesFrom(&old)
+	if g.measuredAs(&old) {
+		if !old.Pending.Since.Equal(w.now.Round(0)) { // else a load that comes is the first that goes by it
+			w.tell(g.ID, strings.Join(long, "; ")+"; no load before goes by it")
+		}
+		s.inForce[i].Judged, s.inForce[i].Pending = g.Judged, nil
+		return
+	}
 	by, joined := s.conversionOf(i)
 	if !joined {
 		by = tank.Unchanged // no level was ever seen

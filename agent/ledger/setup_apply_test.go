@@ -124,6 +124,44 @@ func TestATankThatIsTakenOutWhileItIsHauled(t *testing.T) {
 	}
 }
 
+// What a load is judged by is changed in the middle of it: it ends by what it began by, and the next goes by the new. At rest nothing waits.
+func TestAnOpenLoadIsJudgedByWhatItBeganBy(t *testing.T) {
+	for name, c := range map[string]struct {
+		what   string
+		change func(*Tank)
+	}{
+		"product":  {"product oil to water", func(t *Tank) { t.Water = true }},
+		"sales":    {"sales truck to lact", func(t *Tank) { t.Lact = true }},
+		"min_load": {"loads.min_load 25 to 210", func(t *Tank) { t.Loads.MinLoad = 210 }},
+	} {
+		for _, after := range []time.Duration{70 * time.Minute, 85*time.Minute + 30*time.Second, 30 * time.Minute} {
+			synctest.Test(t, func(t *testing.T) {
+				b := newWired(t, inches, func(s *Site) { s.Tanks[0].Loads = tank.DefaultLoads() })
+				f := field{"A": hauled(time.Now().Add(time.Hour))}
+				b.field(after, inches, f)
+				under := after > time.Hour
+				b.wired(inches, func(s *Site) { c.change(&s.Tanks[0]) })
+				b.field(time.Minute, inches, f)
+				b.again() // the setup that waits is stored
+				b.field(time.Minute, inches, f)
+				waits := b.tankStatus(0, b.site.Tanks[0]).Waits
+				b.field(4*time.Hour, inches, f)
+				if l := b.loads(); under != (len(l) == 1) || under != strings.Contains(waits, "until the load that is under way is over") {
+					t.Errorf("%s after %s: loads %+v, status %q", name, after, l, waits)
+				}
+				if n := strings.Join(b.notes("config-changed"), "\n"); strings.Contains(n, "TK-1: "+c.what) != under || b.tankStatus(0, b.site.Tanks[0]).Waits != "" {
+					t.Errorf("%s after %s: events %q, status %q", name, after, n, b.tankStatus(0, b.site.Tanks[0]).Waits)
+				}
+				before := len(b.loads())
+				b.field(4*time.Hour, inches, field{"A": hauled(time.Now().Add(time.Hour))})
+				if l := b.loads(); len(l) != before {
+					t.Errorf("%s after %s: loads %+v: the next goes by the new", name, after, l)
+				}
+			})
+		}
+	}
+}
+
 // A file that was cut off has no tanks: the status says so, and of each load that was under way what was seen of it, at any speed.
 func TestAllTanksAreTakenOut(t *testing.T) {
 	for _, speed := range []float64{1, 4} {

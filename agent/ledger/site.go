@@ -164,10 +164,10 @@ func (s *Site) tank(id string) *Tank {
 }
 
 // waterHauled is what the detector decided with each load of a tank of water as water that was drawn.
-func (s *Site) waterHauled(out []tank.Outcome) (all []tank.Outcome) {
+func (s *setups) waterHauled(out []tank.Outcome) (all []tank.Outcome) {
 	for _, o := range out {
 		l := o.Load
-		if l == nil || !s.ofWater(l.Tank) {
+		if l == nil || !s.inForce[s.site.index(l.Tank)].Judged.Water {
 			all = append(all, o)
 			continue
 		}

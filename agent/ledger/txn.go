@@ -267,7 +267,7 @@ func (tx *txn) stepDetector(x tank.Input) {
 
 // applyOutcomes books what the detector made of an input.
 func (tx *txn) applyOutcomes(x tank.Input, out []tank.Outcome) {
-	out = tx.l.site.waterHauled(out)
+	out = tx.setups.waterHauled(out)
 	for _, o := range out {
 		if o.Load != nil {
 			tx.holdLoad(*o.Load)
