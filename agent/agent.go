@@ -256,6 +256,14 @@ func (a *Agent) beginRun() error {
 			return err
 		}
 	}
+	note, err := a.Ledger.NoteUnits(now)
+	if note != "" {
+		a.Log.Warn().Msg(note)
+		err = errors.Join(err, a.Ledger.QueueEvent(ledger.Event{Rule: eventrules.ConfigChanged, Note: note, Start: now, End: now}))
+	}
+	if err := a.unlessFull(err); err != nil {
+		return err
+	}
 	for _, source := range []string{ServiceSource, ledger.UnwritableSource} {
 		if err := a.unlessFull(a.Ledger.CloseInherited(source)); err != nil {
 			return err

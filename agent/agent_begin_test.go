@@ -14,6 +14,7 @@ import (
 	"gauger/agent/control"
 	"gauger/agent/ledger"
 	"gauger/agent/ledger/ledgertest"
+	"gauger/outbox"
 )
 
 // A run that began before the clock was set began at a time that nobody knows: the service is not told of 1969.
@@ -125,4 +126,23 @@ func TestAnEmptiedStoreIsNoNewSite(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A run by other units of the service tells of the tickets that wait by the old.
+func TestARunTellsOfTicketsInOldUnits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := ledgertest.New(t, nil)
+		a := &Agent{Site: b.Site, Ledger: b.Ledger, Box: b.Box, Clock: b.Clock}
+		b.Must(a.beginRun())
+		b.Must(b.SaveState("wire-units", map[string]string{"level_unit": "ft"}))
+		b.Must(b.Box.Update(func(tx *outbox.Tx) error {
+			tx.Append(ledger.Tickets, outbox.Record{Body: []byte(`{"ticketNumber":"A-1"}`)})
+			return nil
+		}))
+		b.Must(a.beginRun())
+		b.Must(a.beginRun())
+		if said := strings.Join(b.Notes("config-changed"), "\n"); strings.Count(said, "service.wire.level_unit is in (was ft)") != 1 || !strings.Contains(said, "A-1") {
+			t.Errorf("said %q", said)
+		}
+	})
 }

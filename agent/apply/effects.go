@@ -15,7 +15,13 @@ var effects = []struct{ path, does string }{
 	{"production_day", "the day that is open ends by it"},
 	{"service.primary_key", "the keys in the ring stay; a new one is taken in"},
 	{"service.secondary_key", "the keys in the ring stay; a new one is taken in"},
-	{"service", "what waits leaves by it as it is"},
+	{"service.wire.level_unit", oldUnits},
+	{"service.wire.temperature_unit", oldUnits},
+	{"service.wire.gravity", oldUnits},
+	{"service.wire.bsw", oldUnits},
+	{"service.wire.time_zone", oldUnits},
+	{"service.wire.time_layout", oldUnits},
+	{"service", "what waits leaves by it as it was written"},
 	{"store", "the outbox is closed and opened again; what is in it stays"},
 	{"loads", "a load under way ends by the old one; those that begin from now on are judged by it"},
 	{"tickets", "held tickets leave by it"},
@@ -23,6 +29,8 @@ var effects = []struct{ path, does string }{
 	{"events", "an alarm that is open is judged by it"},
 	{"http", "the page is closed and opened again"},
 }
+
+const oldUnits = "held tickets are written by it; those that wait leave AS THEY WERE WRITTEN, by the old: `gauger status` then names them"
 
 // numberKeys are those of a point that make its number.
 var numberKeys = []string{"unit", "scale", "offset", "type", "order", "holding", "input", "modicon", "topic", "value"}

@@ -64,6 +64,11 @@ type Wire struct {
 	Zone *time.Location `yaml:"-"`
 }
 
+// Units are the settings by which a ticket's figures are other numbers, or its times other texts, by key.
+func (w Wire) Units() map[string]string {
+	return map[string]string{"level_unit": w.LevelUnit, "temperature_unit": w.TemperatureUnit, "gravity": w.Gravity, "bsw": w.BSW, "time_zone": w.TimeZone, "time_layout": w.TimeLayout}
+}
+
 // Batch is the largest number of records in one request of each kind; 0 means 1. Memos always go alone.
 type Batch struct {
 	Tickets   int  `yaml:"tickets" doc:"run tickets in one request. Default 1"`

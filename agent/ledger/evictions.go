@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -35,7 +36,8 @@ type evictions struct {
 	told     bool      // an event has told of it
 }
 
-// mending is the last time that a damaged outbox was mended, or tanks taken out while they were hauled, or all of them; zero: neither was.
+// mending is the last time that a damaged outbox was mended, or tanks taken out while they were hauled, or all of them, or a change of the
+// service's units while tickets waited; zero: none was.
 type mending struct {
 	At, Shown time.Time // Shown: first to somebody; zero: nobody has looked yet
 	Text      string
@@ -224,4 +226,67 @@ func (s Site) minute(at time.Time) string {
 		return "at a time that is not known, since the clock was not set"
 	}
 	return "on " + at.In(s.Zone).Format("2006-01-02 15:04")
+}
+
+// unitsKey keeps in which units the service's tickets were written last.
+const unitsKey = "wire-units"
+
+// mostUnitsNamed of the tickets that wait; the others are counted.
+const mostUnitsNamed = 10
+
+// NoteUnits tells of tickets that wait in other units than the service takes by the configuration of now. What was given to the outbox
+// leaves as it is, even where a try of it had no clear answer, so that a person has to look: the line stays
+// after they have left. note is for an event; empty: none does.
+func (e *evictions) NoteUnits(now time.Time) (note string, err error) {
+	var was map[string]string
+	is := e.site.Wire.Units()
+	if err := e.state.LoadState(unitsKey, &was); err != nil || maps.Equal(was, is) {
+		return "", err
+	}
+	numbers, err := e.ticketsInOutbox()
+	if err != nil {
+		return "", err
+	}
+	if len(was) > 0 && len(numbers) > 0 {
+		var changed []string
+		for _, key := range slices.Sorted(maps.Keys(is)) {
+			if is[key] != was[key] {
+				changed = append(changed, fmt.Sprintf("service.wire.%s is %s (was %s)", key, is[key], was[key]))
+			}
+		}
+		n := len(numbers)
+		if more := n - mostUnitsNamed; more > 0 {
+			numbers = append(numbers[:mostUnitsNamed], fmt.Sprintf("%d more", more))
+		}
+		note = fmt.Sprintf("%s: %s that waited leave as they were written, by the old: %s", strings.Join(changed, ", "), Plural(n, "ticket"), strings.Join(numbers, ", "))
+		e.lock.Lock()
+		e.mended = mending{At: now.Round(0), Text: note, Do: "look at the service what it has of each; of one that has not left, `gauger outbox list` has the record: " +
+			"`gauger outbox drop` gives that up, and `gauger tickets add` writes the ticket anew"}
+		e.lock.Unlock()
+		err = e.SaveLosses()
+	}
+	return note, errors.Join(err, e.state.SaveState(unitsKey, is))
+}
+
+// ticketsInOutbox are the numbers of those that have not left, dead letters among them, which a retry would send.
+func (e *evictions) ticketsInOutbox() (numbers []string, err error) {
+	for _, state := range []outbox.State{outbox.Waiting, outbox.Dead} {
+		for after := uint64(0); ; {
+			page, err := e.state.box.Entries(Tickets, state, after, 0)
+			if err != nil {
+				return nil, fmt.Errorf("look which tickets wait: %w", err)
+			}
+			if len(page) == 0 {
+				break
+			}
+			for _, one := range page {
+				var t struct{ TicketNumber string }
+				if json.Unmarshal(one.Record.Body, &t) == nil && t.TicketNumber != "" {
+					numbers = append(numbers, t.TicketNumber)
+				}
+				after = one.Record.Seq
+			}
+		}
+	}
+	return numbers, nil
 }

@@ -37,6 +37,44 @@ func TestAMendedOutboxIsShownForAWeek(t *testing.T) {
 	})
 }
 
+// Tickets that wait while the service's units are put right leave in the old ones: each is named once.
+func TestTicketsThatWaitInOldUnitsAreNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		note := func() string {
+			t.Helper()
+			text, err := b.NoteUnits(time.Now())
+			b.must(err)
+			return text
+		}
+		if text := note(); text != "" {
+			t.Errorf("a first run says %q", text)
+		}
+		pass(48 * time.Hour)
+		number, _, err := b.Add(ManualTicket{Tank: "TK-1", Start: time.Now().Add(-3 * time.Hour), End: time.Now().Add(-2 * time.Hour), Open: 180, Close: 90}, "ann")
+		b.must(err)
+		for _, step := range []struct {
+			unit  string
+			names bool
+		}{{"in", false}, {"ft", true}, {"ft", false}, {"in", true}} {
+			b.reconfigured(func(s *Site) { s.Wire.LevelUnit = step.unit })
+			n := note()
+			if want := "service.wire.level_unit is " + step.unit + " (was "; step.names && !(strings.Contains(n, want) && strings.Contains(n, "1 ticket that waited") && strings.HasSuffix(n, ": "+number)) || !step.names && n != "" {
+				t.Errorf("in %s it says %q", step.unit, n)
+			}
+			if text, do := b.MendedWarning(time.Now()); step.names && (!strings.HasPrefix(text, n) || do == "") {
+				t.Errorf("in %s the status says %q: %q", step.unit, text, do)
+			}
+		}
+		_, err = b.box.Drop(Tickets, "left", 1)
+		b.must(err)
+		b.reconfigured(func(s *Site) { s.Wire.BSW = "fraction" })
+		if n := note(); n != "" {
+			t.Errorf("nothing waits, and it says %q", n)
+		}
+	})
+}
+
 // A store that is new is told to the office once, when it has stood for a while, over restarts too; one that has records of before is none.
 func TestANewStoreIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
