@@ -35,7 +35,7 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 	draws, waits := ts.draws(t, u.site.speed, now)
 	ts.judgeAt = now + 60
 	for k, d := range draws {
-		d.next = math.Min(d.leaptAt, t.nextLoad(draws[k+1:]))
+		d.next = math.Min(d.leaptAt, t.nextLoad(d.end, draws[k+1:]))
 		u.startsTogether(i, ts, &d)
 		u.closeJointly(i, ts, &d)
 		if !all && !u.decidable(i, ts, d, now, k+1 < len(draws)) {
@@ -249,11 +249,11 @@ func (s siteTanks) lastApart(ts *tankState, d draw, mates []int, share, per floa
 	return seen, false
 }
 
-// nextLoad is when the first of some draws begins that is a load by its volume; +Inf where none is. A smaller fall may be foam
-// that collapses.
-func (t *Tank) nextLoad(draws []draw) float64 {
+// nextLoad is when the first of some draws behind another's end begins that is a load by its volume, or what that ran on into; +Inf where none
+// is. A smaller fall may be foam that collapses.
+func (t *Tank) nextLoad(end float64, draws []draw) float64 {
 	for _, d := range draws {
-		if t.removedBbl(d) >= t.Loads.MinLoad {
+		if t.removedBbl(d) >= t.Loads.MinLoad || d.start <= end {
 			return d.start
 		}
 	}

@@ -3,12 +3,17 @@ package tank
 import "math"
 
 const (
-	explainedShare = 0.6 // share of a draw that has to show elsewhere to explain it
-	leapMost       = 0.8 // share of a fall in leaps, above which it was no pump's
-	backExact      = 0.3 // in by which a level may lie off that has to be exactly where it was
-	backNoise      = 3.0 // times the noise by which a level that is back where it was may lie off
-	showsFrom      = 30  // s before a draw
-	showsTo        = 150 // s behind it, between which all that it moved to another tank shows there
+	explainedShare = 0.6        // share of a draw that has to show elsewhere to explain it
+	leapMost       = 0.8        // share of a fall in leaps, above which it was no pump's
+	backExact      = 0.3        // in by which a level may lie off that has to be exactly where it was
+	backNoise      = 3.0        // times the noise by which a level that is back where it was may lie off
+	partBbl        = 3.0        // a smaller part some minutes apart is no part of a load
+	bleedBbl       = 8.0        // before a load, some minutes apart: a thief or a drain takes as much
+	bleedRate      = 0.3        // share of the pump's rate, below which it needs no long pause to be told
+	slowestRun     = 1.0        // bbl/min, below which nothing is run
+	evenLongest    = 3 * 3600.0 // s after a draw in which an equaliser does its work
+	showsFrom      = 30         // s before a draw
+	showsTo        = 150        // s behind it, between which all that it moved to another tank shows there
 )
 
 // draw is one fall of the level, or several that are one, with its edges.

@@ -13,17 +13,14 @@ const (
 	pauseBrief = 120.0 // s; and none faster than this
 	stopBit    = 0.15  // in by which a level that stands may seem to fall
 	pauseLate  = 1.25  // times the longest pause, after which what a truck still holds is its own
-	partBbl    = 3.0   // a smaller part some minutes apart is no part of a load
 	early      = 0.08  // share of a load, of which a first part minutes before the rest is perhaps no part: a bleed, or a hatch that was opened
 	waterPart  = 0.3   // the same of a first part that left slower, as water is drawn off
 	otherPart  = 0.2   // share of a load, of which a part minutes from the rest that another pump drew is perhaps no part
 	otherRate  = 1.45  // times the other's rate, from which on it is another pump's
 	lastPart   = 0.25  // share of a load, of which a last part minutes behind the rest is perhaps foam that collapsed
 	foamRate   = 0.5   // of the pump's rate; what falls no faster, after the level has risen, is perhaps foam
-	bleedBbl   = 8.0   // before a load, some minutes apart: a thief or a drain takes as much
 	bleedMost  = 0.1   // share of the load that it is
 	bleedPump  = 0.75  // share of the pump's rate, from which on it is the pump's own, which flushes a hose or primes
-	bleedRate  = 0.3   // share of the pump's rate, below which it needs no long pause to be told
 	pipeRate   = 1.75  // bbl/min; slower is a pipeline and not a truck, and has no truck's limit
 	leapNoise  = 4.0   // times its scatter that a level steps by itself
 	twiceAlike = 2     // readings in a row that are the same by chance
@@ -123,27 +120,39 @@ func (ts *tankState) drawsAmong(t *Tank, finder fallFinder, b []sample, all boun
 		}
 		d := ts.findEdges(t, f.withoutSilence(), bounds{lo, hi}, in, now)
 		lo = d.end + 30
-		n := len(out)
-		if n > 0 && ts.onlyCameBack(t, out[n-1], d) {
-			d.within.lo = math.Max(d.within.lo, d.start-witnessFirst) // the rest before it was another level's
-			out[n-1], waits = d, false
+		load, on, kinked := runsOn(ts, t, d)
+		if longest := pauseLate * t.Loads.PauseMerge.Seconds(); !kinked || on.end > 0 && k+1 < len(fs) && hi-d.end <= longest || on.end == 0 && len(out) > 0 && d.start-out[len(out)-1].end <= longest {
+			out, waits = ts.withDraw(t, out, d) // else the truck went on
 			continue
 		}
-		if k := t.lastOfBarrels(out); k+1 < n && t.volume(d) >= partBbl && ts.oneTruck(t, out[k], d) {
-			out, n = out[:k+1], k+1 // what the noise or a wave made in a truck's pause does not part it
+		if out, waits = ts.withDraw(t, out, load); on.end > 0 {
+			out, waits = append(out, on), false
 		}
-		waits = n > 0 && ts.oneTruck(t, out[n-1], d)
-		if n > 0 && ts.stuckBetween(t, out[n-1], d) {
-			out[n-1] = joinedOverStuck(out[n-1], d)
-			continue
-		}
-		if waits {
-			out[n-1] = ts.joinedDraw(t, out[n-1], d)
-			continue
-		}
-		out = append(out, d)
 	}
 	return out, waits
+}
+
+// withDraw are some draws and the next one, which may be one with the last of them; waits says that it is, by its pause.
+func (ts *tankState) withDraw(t *Tank, out []draw, d draw) (all []draw, waits bool) {
+	n := len(out)
+	if n > 0 && ts.onlyCameBack(t, out[n-1], d) {
+		d.within.lo = math.Max(d.within.lo, d.start-witnessFirst) // the rest before it was another level's
+		out[n-1] = d
+		return out, false
+	}
+	if k := t.lastOfBarrels(out); k+1 < n && t.volume(d) >= partBbl && ts.oneTruck(t, out[k], d) {
+		out, n = out[:k+1], k+1 // what the noise or a wave made in a truck's pause does not part it
+	}
+	waits = n > 0 && ts.oneTruck(t, out[n-1], d)
+	if n > 0 && ts.stuckBetween(t, out[n-1], d) {
+		out[n-1] = joinedOverStuck(out[n-1], d)
+		return out, waits
+	}
+	if waits {
+		out[n-1] = ts.joinedDraw(t, out[n-1], d)
+		return out, waits
+	}
+	return append(out, d), false
 }
 
 // onlyCameBack says that a small fall minutes before another brought the level back to where it had been before it rose faster than oil
@@ -164,21 +173,6 @@ func (ts *tankState) onlyCameBack(t *Tank, a, next draw) bool {
 	was := b[max(0, from-jumpedRest):from]
 	made := a.usualInflow * (a.end - b[from].t)
 	return len(was) >= stepFew && math.Abs(a.closing.level-made-stats.Median(values(was))) <= near
-}
-
-// withoutTrickle leaves out what an equaliser still takes from a group's tank after a fall, in a sensor's steps a small fall each.
-func (t *Tank) withoutTrickle(fs []fall) []fall {
-	if t.Group == "" || len(fs) == 0 {
-		return fs
-	}
-	out := fs[:1]
-	for _, f := range fs[1:] {
-		last := out[len(out)-1]
-		if f.from.t > last.to.t+evenLongest || (f.from.v-f.to.v)*t.Table.PerInch(f.to.v) >= partBbl {
-			out = append(out, f)
-		}
-	}
-	return out
 }
 
 // undecidedSamples are the samples in which a draw that is not decided may be, with the last one before
@@ -225,6 +219,9 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	}
 	if pause > longest && (pause > pauseLate*longest || most == 0 || va+vb > most || math.Min(va, vb) < partBbl) {
 		return false
+	}
+	if t.Group == "" && vb >= bleedBbl && pause > 120 && b.samples >= pumpedFew && t.pumpRate(b) < math.Min(slowestRun, bleedRate*t.pumpRate(a)) && !decays(ts, b) {
+		return false // a leak or a drain
 	}
 	pumped := pause < pauseSure || t.pumpRate(b) >= bleedRate*t.pumpRate(a) && !decays(ts, b)
 	if va > partBbl && vb < partBbl && pause <= longest && pumped && b.opening.level-b.closing.level > ts.noise.leastFall() {

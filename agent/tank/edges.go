@@ -32,11 +32,10 @@ const (
 	refillSure  = 4.0      // standard errors
 	evenQuick   = 60.0     // s in which an equaliser may make a difference e times less
 	evenSlow    = 2400.0
-	evenLongest = 3 * 3600.0 // s after a draw in which an equaliser does its work
-	evenBbl     = 0.1        // bbl; when less is to come the work is done
-	evenSure    = 4.0        // standard errors
-	evenMost    = 100        // samples of a fit
-	gaugeAfter  = 180.0      // s about a group's gauge that are read
+	evenBbl     = 0.1   // bbl; when less is to come the work is done
+	evenSure    = 4.0   // standard errors
+	evenMost    = 100   // samples of a fit
+	gaugeAfter  = 180.0 // s about a group's gauge that are read
 )
 
 // findEdges finds the edges of a fall by what is known now.

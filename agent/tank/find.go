@@ -205,6 +205,21 @@ func (f fallFinder) nodeAfter(n []node, i int) int {
 	return z
 }
 
+// withoutTrickle leaves out what an equaliser still takes from a group's tank after a fall, in a sensor's steps a small fall each.
+func (t *Tank) withoutTrickle(fs []fall) []fall {
+	if t.Group == "" || len(fs) == 0 {
+		return fs
+	}
+	out := fs[:1]
+	for _, f := range fs[1:] {
+		last := out[len(out)-1]
+		if f.from.t > last.to.t+evenLongest || (f.from.v-f.to.v)*t.Table.PerInch(f.to.v) >= partBbl {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
 // longestStop is the longest time in a draw, in seconds, over which the level did not fall, with a load's worth before and after it, and
 // the barrels before.
 func longestStop(ts *tankState, t *Tank, d draw) (stop, before float64) {

@@ -3,6 +3,7 @@ package tank
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -267,6 +268,52 @@ func TestAMeterIsProvedBeforeALoad(t *testing.T) {
 		}
 		if l := r.loads[0]; math.Abs(l.Open-w.Level(load.From)) > 0.15 || math.Abs(l.Close-w.Level(last.End())) > 0.15 || proved && len(l.Review) > 0 {
 			t.Errorf("proved %t: %.2f to %.2f in, want %.2f to %.2f: %+v", proved, l.Open, l.Close, w.Level(load.From), w.Level(last.End()), l)
+		}
+	}
+}
+
+// Behind a load a valve leaks, or water is drained, at a rate that no truck has: the load ends at the kink, asks, and what left behind it is a
+// movement of its own that asks. What tops a truck off, slower but not so slow, or drains out of a hose, is the load's.
+func TestALoadEndsWhereADrainBegins(t *testing.T) {
+	for _, c := range []struct{ every, pause, bbl, rate, load float64 }{
+		{60, 0, 100, 0.6, 170}, {10, 0, 40, 0.6, 170}, {60, 0, 20, 0.6, 170}, {60, 0, 60, 0.9, 170}, {300, 0, 60, 0.6, 170}, {60, 600, 40, 0.6, 170},
+		{60, 0, 6, 0.9, 176}, {60, 0, 30, 1.5, 200},
+	} {
+		load := tanktest.Move{From: 3 * tanktest.Hour, Bbl: 170, Rate: 6}
+		drain := tanktest.Move{From: load.End() + c.pause, Bbl: c.bbl, Rate: c.rate}
+		r := newRig(t, tanktest.Well{Level0: 200, Inflow: 20, Moves: []tanktest.Move{load, drain}})
+		r.every = c.every
+		r.run(0, load.End()+1200)
+		r.kill(load.End() + 1260)
+		r.run(load.End()+1260, drain.End()+2*tanktest.Hour)
+		if len(r.loads) == 0 || math.Abs(r.loads[0].RemovedBbl-c.load) > 1.5 {
+			t.Errorf("%+v: want a load of its barrels: %+v", c, r.loads)
+			continue
+		}
+		if r.loads[0].Review == nil == (c.load == 170) || c.load > 170 && len(r.loads) > 1 {
+			t.Errorf("%+v: %+v", c, r.loads)
+		}
+		for _, l := range r.loads[1:] {
+			asksFor(t, l, "slower than trucks and pipelines do")
+		}
+	}
+}
+
+// Water is drained slowly until a truck draws: the load begins at the kink and asks, and no sensor was spanned. Where the truck had drawn minutes
+// before, the slow part is its own.
+func TestALoadBeginsWhereADrainEnds(t *testing.T) {
+	for _, c := range []struct{ first, bbl, every, load float64 }{{0, 30, 60, 170}, {0, 12, 10, 170}, {70, 12, 10, 252}} {
+		own := tanktest.Move{From: 3 * tanktest.Hour, Bbl: c.first, Rate: 6}
+		drain := tanktest.Move{From: own.End() + 300, Bbl: c.bbl, Rate: 0.6}
+		load := tanktest.Move{From: drain.End(), Bbl: 170, Rate: 6}
+		r := newRig(t, tanktest.Well{Level0: 200, Inflow: 20, Moves: []tanktest.Move{own, drain, load}})
+		r.every = c.every
+		r.run(0, load.End()+2*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].RemovedBbl-c.load) > 1.5 || len(r.loads[0].Review) == 0 {
+			t.Fatalf("%+v: %+v", c, r.loads)
+		}
+		if why := strings.Join(r.loads[0].Review, ", "); c.first == 0 && !strings.Contains(why, "left right before it at 0.6 bbl a minute") || strings.Contains(why, "re-spanned") {
+			t.Errorf("%+v: %s", c, why)
 		}
 	}
 }

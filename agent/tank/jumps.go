@@ -209,7 +209,9 @@ func stepped(ts *tankState, d draw) float64 {
 			since-- // a value that stood still tells at once what left meanwhile
 		}
 		if !up && (!hole || since < k-stepFew) {
-			least += stepPump * float64(b[0].v-b[n-1].v) / (d.end - d.start - d.stood) * (z.t - b[since].t)
+			before, _ := fit(b[k-stepBeside : k])
+			behind, _ := fit(b[k : k+stepBeside]) // a pump that begins or ends beside a drain is faster than the two
+			least += stepPump * math.Max(float64(b[0].v-b[n-1].v)/(d.end-d.start-d.stood), -math.Min(before.slope, behind.slope)) * (z.t - b[since].t)
 		}
 		if math.Abs(off) <= least || !up && float64(z.v-a.v)/off < 0.5 {
 			continue

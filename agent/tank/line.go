@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -14,6 +15,7 @@ const (
 	lineEven  = 8    // samples from which on a line is asked whether it is one
 	lineRough = 2.5  // times the scatter of neighbours that a line may miss its edge by
 	lineMiss  = 0.25 // in that it may in any case
+	kinkEven  = 0.7  // share of the rate of one half of a drain that the other has
 	usualRate = 6.0  // bbl/min, where nothing was seen of a draw but its two ends
 )
 
@@ -269,4 +271,45 @@ func bestFall(b []sample, top, low float64, shape func(x float64) float64, times
 		}
 	}
 	return best
+}
+
+// runsOn cuts a draw in two where it goes over at once into a fall that no truck and no pipeline draws, a small part of the pump's rate, and evenly
+// for more barrels than a hose holds: a leak, or a drain. A pump that fades has no such kink, and foam goes ever slower. Where the slow part
+// comes first, on is empty: the load begins at the kink, and says what left before.
+func runsOn(ts *tankState, t *Tank, d draw) (load, on draw, ok bool) {
+	b := between(ts.levels.recent, d.start, d.end)
+	knee, far := 0, 0.0 // in that it lies below the line from the opening to the closing
+	for k, s := range b {
+		if off := d.opening.level - d.slope()*(s.t-d.start) - float64(s.v); math.Abs(off) > math.Abs(far) {
+			knee, far = k, off
+		}
+	}
+	if t.Group != "" || knee < stepFew || len(b)-knee <= stepFew {
+		return d, d, false
+	}
+	pump, slow, left := lastOf(b[:knee], lineLong), b[knee+1:], t.barrels(float64(b[knee].v), d.closing.level)
+	if far < 0 {
+		pump, slow, left = firstOf(b[knee+1:], lineLong), b[:knee], t.barrels(d.opening.level, float64(b[knee].v))
+	}
+	head, _ := fit(pump)
+	tail, _ := fit(slow)
+	first, _ := fit(slow[:len(slow)/2])
+	last, _ := fit(slow[len(slow)/2:])
+	per := t.Table.PerInch(float64(b[knee].v))
+	if left < bleedBbl || len(slow) < pumpedFew || tail.slope < bleedRate*head.slope || (d.usualInflow-tail.slope)*per*60 >= slowestRun ||
+		math.Max(first.slope, last.slope) > kinkEven*math.Min(first.slope, last.slope) {
+		return d, d, false
+	}
+	at := crossing(head, tail, b[knee-1].t, b[knee+1].t)
+	g := gauge{level: tail.at(at), err: ts.noise.perSample(), samples: 1}
+	load, on = d, d
+	if far < 0 {
+		load.start, load.opening, load.within.lo, load.samples = at, g, at, len(b)-knee
+		load.doubts = append(load.doubts, fmt.Sprintf("%.1f bbl left right before it at %.1f bbl a minute, and are not counted: water, a leak, or a slow start", t.barrels(d.opening.level, g.level), -tail.slope*per*60))
+		return load, draw{}, true
+	}
+	load.end, load.oilTo, load.closing, load.within.hi, load.endLine, load.samples = at, at, g, at, head, knee
+	on.start, on.opening, on.within.lo, on.samples, on.doubts = at, g, at, len(b)-knee, nil
+	load.doubts = append(load.doubts, fmt.Sprintf("level fell on behind it at %.1f bbl a minute, by %.1f bbl so far, which are not counted: a leak or a drain, or its pump lost its prime", -tail.slope*per*60, t.volume(on)))
+	return load, on, true
 }

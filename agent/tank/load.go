@@ -12,7 +12,6 @@ import (
 
 const (
 	timeRounding   = time.Second / 10                 // of site time, to which times are rounded: what prints them cuts off, and 09:39:59.99 would be 09:39
-	slowestRun     = 1.0                              // bbl/min, below which nothing is run
 	truckStays     = 2 * 3600.0                       // s that no truck stays at such a rate
 	trendMost      = 64                               // samples
 	trendBefore    = 20 * 60                          // s before the start
@@ -290,8 +289,9 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	say(low || high, 0.5, "a gauge outside the strapping table: wrong table, or the sensor's zero or span is off")
 	say(l.Close < endMargin && !low, 0.5, "closing at %.2f in, where no pump draws: a sensor that was lifted out, or has no power", l.Close)
 	say(wrong > reviewChance, 1, "volume uncertain by %.1f bbl", l.ErrorBbl)
-	pipe := t.pumpRate(d) < pipeRate
-	say(l.Rate < slowestRun && d.end-d.start >= truckStays, 1, "it took %s at %.1f bbl a minute, slower than trucks and pipelines do: a leak or a drain", spanText(d.end-d.start), l.Rate)
+	pump := t.pumpRate(d)
+	pipe := pump < pipeRate
+	say(l.Rate < slowestRun && (d.end-d.start >= truckStays || pump < slowestRun && t.Group == "" && d.samples > 0), 1, "it took %s at %.1f bbl a minute, slower than trucks and pipelines do: a leak or a drain", spanText(d.end-d.start), l.Rate)
 	var stop, before float64
 	if more && !pipe && !d.setByValve {
 		stop, before = longestStop(ts, t, d)
