@@ -237,3 +237,18 @@ func longestStop(ts *tankState, t *Tank, d draw) (stop, before float64) {
 	}
 	return stop, before
 }
+
+// fastest is the most, in barrels a minute, at which half of what a truck holds left in a draw; 0 where less did.
+func fastest(ts *tankState, t *Tank, d draw) (rate float64) {
+	b := between(ts.levels.recent, d.start, d.end)
+	for i, j := 0, 0; i < len(b); i++ {
+		for j < len(b) && t.barrels(float64(b[i].v), float64(b[j].v)) < t.Loads.TruckMax/2 {
+			j++
+		}
+		if j == len(b) {
+			break
+		}
+		rate = math.Max(rate, t.barrels(float64(b[i].v), float64(b[j].v))/math.Max(b[j].t-b[i].t, 1)*60)
+	}
+	return rate
+}

@@ -317,3 +317,18 @@ func TestALoadBeginsWhereADrainEnds(t *testing.T) {
 		}
 	}
 }
+
+// More than a truck holds asks where a part of it left at a truck's rate, though the mean is a pipeline's, or where the rest was another pump's.
+func TestMoreThanATruckHoldsAtTwoRates(t *testing.T) {
+	for _, c := range [][4]float64{{180, 4, 180, 1.1}, {150, 6, 85, 1.4}} {
+		quick := tanktest.Move{From: 3 * tanktest.Hour, Bbl: c[0], Rate: c[1]}
+		slow := tanktest.Move{From: quick.End(), Bbl: c[2], Rate: c[3]}
+		r := newRig(t, tanktest.Well{Level0: 235, Moves: []tanktest.Move{quick, slow}})
+		r.every = 60
+		r.run(0, slow.End()+2*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%v: want one load: %+v", c, r.loads)
+		}
+		asksFor(t, r.loads[0], "bbl at once, where a truck holds 215")
+	}
+}
