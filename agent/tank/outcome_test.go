@@ -90,6 +90,33 @@ func TestASlowRollOfAFillingTank(t *testing.T) {
 	r.only("recirc")
 }
 
+// Oil that is rolled while the next tank is hauled is no load of either: the truck's fall begins or ends in the middle of its return, or is far
+// more. What a neighbour gives, as fast and as long as this one rises, is no return.
+func TestARollWhileTheNextTankIsHauled(t *testing.T) {
+	roll := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 60, Rate: 2.5}
+	back := tanktest.Move{From: roll.End() + 480, Bbl: -roll.Bbl, Rate: roll.Rate}
+	for _, c := range []struct {
+		every  float64
+		next   tanktest.Move
+		rolled bool
+	}{
+		{60, tanktest.Move{From: roll.From + 600, Bbl: 175, Rate: 7}, true},
+		{60, tanktest.Move{From: roll.From + 2700, Bbl: 175, Rate: 7}, true},
+		{60, tanktest.Move{From: roll.From + 1500, Bbl: 175, Rate: 7}, true},
+		{300, tanktest.Move{From: roll.From + 600, Bbl: 175, Rate: 7}, true},
+		{60, tanktest.Move{From: back.From, Bbl: 60, Rate: 2.5}, false},
+		{300, tanktest.Move{From: back.From, Bbl: 60, Rate: 2.5}, false},
+		{60, tanktest.Move{From: back.From, Bbl: 56, Rate: 2.4}, false},
+	} {
+		r := newRig(t, tanktest.Well{Level0: 150, Moves: []tanktest.Move{roll, back}}, tanktest.Well{Level0: 180, Moves: []tanktest.Move{c.next}})
+		r.every = c.every
+		r.run(0, 8*tanktest.Hour)
+		if want := map[bool]string{true: "TK-2", false: "TK-1"}[c.rolled]; len(r.loads) != 1 || r.loads[0].Tank != want || (r.rules()["recirc"] == 1) != c.rolled {
+			t.Errorf("%+v: want one load of %s: %+v %+v", c, want, r.loads, r.events)
+		}
+	}
+}
+
 func TestAWaterDrawHasAVerdict(t *testing.T) {
 	r := newRig(t, tanktest.Well{Level0: 180, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: 40, Rate: 4}}})
 	r.site.tanks[0].Interface = true

@@ -233,12 +233,21 @@ func (s siteTanks) othersRoseBy(i int, rise func(*tankState, *Tank) float64) (na
 }
 
 // othersGaveBack says that what came back came out of other tanks of the site, so that it does not undo the draw. One that lost far more than
-// was rolled in the meantime loaded a truck.
+// was rolled in the meantime loaded a truck, and so did one that did not fall while one half of it came back.
 func (s siteTanks) othersGaveBack(i int, d draw, r returned) bool {
-	t := &s.site.tanks[i]
-	gave, back := 0.0, r.inches*t.Table.PerInch(d.closing.level)
-	for j, o := range s.separate(i) {
-		gave += math.Max(0, -s.st.tanks[j].rise(o, d.end+60, r.last))
+	t, ts := &s.site.tanks[i], s.st.tanks[i]
+	half, late := (r.last-r.first)/2, ts.interval.fresh()
+	lost := func(from, to float64) (gave float64) {
+		for j, o := range s.separate(i) {
+			gave += math.Max(0, -s.st.tanks[j].rise(o, from, to))
+		}
+		return gave
+	}
+	gave, back := lost(d.end+60, r.last), r.inches*t.Table.PerInch(d.closing.level)
+	for _, from := range []float64{r.first, r.first + half} {
+		if r.seen >= rolledSeen && half > late && lost(from-late, from+half+late) < explainedShare*ts.rise(t, from, from+half) {
+			return false
+		}
 	}
 	return gave >= explainedShare*back && !(arrivesShare*gave > back && r.rolled(d, t.removedBbl(d)))
 }
