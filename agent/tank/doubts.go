@@ -393,5 +393,6 @@ func stillOnItsWay(ts *tankState, d draw) float64 {
 	if next < steadyWell*rate*(after[2].t-after[1].t) {
 		return 0
 	}
-	return rate*(after[1].t-after[0].t) - first - 2*math.Max(d.step, d.deadband) // either may lie a step off
+	long := after[1].t - after[0].t
+	return rate*long - first - math.Sqrt(d.inflow.straysOver(long)) - 2*math.Max(d.step, d.deadband) // either may lie a step off
 }
