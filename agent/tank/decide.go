@@ -297,8 +297,8 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	d.doubts = append(d.doubts, readingsDoubt(ts, &u.site.tanks[i], d, now)...)
 	d.doubts = append(d.doubts, u.standsDead(i, ts, &d, now)...)
 	takeHung(ts, &d)
-	if where, long := stoodStill(ts, &u.site.tanks[i], d); long > 0 {
-		d.doubts = append(d.doubts, fmt.Sprintf("value stood still at %s for %s: a sensor that hung, its blind zone, or a float at its stop", where, spanText(long)))
+	if where, long, asks := stoodStill(ts, &u.site.tanks[i], d); long > 0 {
+		d.note(asks, fmt.Sprintf("value stood still at %s for %s: a sensor that hung, its blind zone, or a float at its stop", where, spanText(long)))
 	}
 	l := u.makeLoad(i, ts, d)
 	u.addEvidence(i, ts, d, now, &l)

@@ -48,6 +48,7 @@ type draw struct {
 	leaptAt, leaptTo float64      // when the level jumped after it without flow, and to which; +Inf where it did not
 	moved            []sensorStep // of the sensor, next to it
 	doubts           []string     // why a person should look at it, as far as other tanks or what came after show it
+	says             []string     // what a reader should know of it and is no reason to look
 	within           bounds       // from the end of the draw before to the start of the one after
 	resolution                    // of the sensor
 }
@@ -81,6 +82,15 @@ type bounds struct{ lo, hi float64 }
 
 // stuckSpan is a time over which a value stood still; the zero one is none.
 type stuckSpan struct{ from, to float64 }
+
+// note says of a draw what asks a person to look, or else what a reader should know.
+func (d *draw) note(asks bool, said string) {
+	if asks {
+		d.doubts = append(d.doubts, said)
+	} else {
+		d.says = append(d.says, said)
+	}
+}
 
 // volume is the barrels between the gauges of a draw.
 func (t *Tank) volume(d draw) float64 { return t.barrels(d.opening.level, d.closing.level) }

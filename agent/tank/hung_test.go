@@ -77,23 +77,30 @@ func TestAConverterAtItsEndThatComesFreeByOneStepAsks(t *testing.T) {
 	asksFor(t, r.loads[0], "value stood still at its closing")
 }
 
-// A value that hangs minutes into a load for hours, and comes to where the oil is by then, stood where it hung and not at the closing: the
-// ticket says the height and the hours that the event says.
+// A value that hangs minutes into a load, and comes to where the oil is by then, stood where it hung and not at the closing: the
+// ticket says the height and how long, as the event says, and asks where that would hide another truck.
 func TestAValueThatHungAmidALoadSaysWhereItStood(t *testing.T) {
-	r := newRig(t, tanktest.Well{Level0: 170, Inflow: 60, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: 160, Rate: 6}}})
-	hung := 4*tanktest.Hour + 480
-	held := math.Round(100*r.wells[0].Level(hung)) / 100
-	r.sensor = func(i int, s, v float64) (float64, bool) {
-		if s > hung && s < hung+3*tanktest.Hour {
-			return held, true
+	for long, says := range map[float64]string{3 * tanktest.Hour: "3.0 h", 2400: "40 min"} {
+		r := newRig(t, tanktest.Well{Level0: 170, Inflow: 60, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: 160, Rate: 6}}})
+		hung := 4*tanktest.Hour + 480
+		held := math.Round(100*r.wells[0].Level(hung)) / 100
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if s > hung && s < hung+long {
+				return held, true
+			}
+			return tanktest.Radar(i, s, v), true
 		}
-		return tanktest.Radar(i, s, v), true
+		r.run(0, 12*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("want one load: %+v", r.loads)
+		}
+		says = fmt.Sprintf("value stood still at %.2f in, and not at its closing, for %s", held, says)
+		if l := r.loads[0]; long > 3600 {
+			asksFor(t, l, says)
+		} else if asksFor(t, l, ""); !remarked(l, says) {
+			t.Errorf("remarks %q, want %q", l.Remarks, says)
+		}
 	}
-	r.run(0, 12*tanktest.Hour)
-	if len(r.loads) != 1 {
-		t.Fatalf("want one load: %+v", r.loads)
-	}
-	asksFor(t, r.loads[0], fmt.Sprintf("value stood still at %.2f in, and not at its closing, for 3.0 h", held))
 }
 
 // A sensor that is spanned anew minutes into a load, read each minute, asks: eight readings before the step show the pump.

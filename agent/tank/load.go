@@ -61,7 +61,7 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 	l.Confidence, l.Review = s.confidence(t, ts, d, l)
 	l.Unseen = ts.hiddenSpan(d, s.site.speed)
 	says, factor := s.remarks(t, ts, d, l)
-	l.Remarks = says
+	l.Remarks = append(d.says, says...)
 	if factor *= l.Confidence; len(l.Review) == 0 { // a remark alone is no reason to ask
 		factor = math.Max(factor, confidenceLow)
 	}

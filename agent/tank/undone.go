@@ -82,8 +82,8 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	if before > 0 && d.leaptAt <= ts.last.t && !seen {
 		return "the sensor jumped before it and after it, and no pump draws like that"
 	}
-	if before > 0 {
-		d.doubts = append(d.doubts, fmt.Sprintf("sensor jumped %s before it", spanText(d.start-before)))
+	if said := fmt.Sprintf("sensor jumped %s before it", spanText(d.start-before)); before > 0 {
+		d.note(!seen || d.start-before < restShort, said) // what rested since is a gauge, and a pump drew from it
 	}
 	l, ok := u.lifted(i, ts, *d)
 	if !ok {
@@ -149,25 +149,28 @@ func aliveWhereItWas(ts *tankState, d draw) bool {
 }
 
 // stoodStill is where and for how long a value stood still next to a draw, as this sensor never does, until it came free or was waited
-// for no more, in seconds; 0 where it did not.
-func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64) {
+// for no more, in seconds; 0 where it did not. It asks but where the gauges are of the sensor when it was free, and it hung for less than
+// hides another truck, or more of what flowed in than makes a ticket wrong.
+func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64, asks bool) {
 	free := ts.faults.unfrozeAt
 	before := between(ts.levels.recent, d.start-undoneLong, math.Nextafter(free, 0))
 	switch after := between(ts.levels.recent, d.end+120, d.next); {
 	case ts.standsSince(d) && ts.last.t >= ts.heldUntil(t):
-		return "its closing", ts.last.t - d.end
+		return "its closing", ts.last.t - d.end, true
 	case d.samples > 0 && free > d.end+hungLeast && free < d.next && firstTime(after, free) >= free:
 		b := between(ts.levels.recent, d.start-undoneLong, math.Nextafter(d.next, 0))
 		if k := searchTime(b, free) - 1; k >= 0 && math.Abs(float64(b[k].v)-d.closing.level) > frozenOff {
-			return fmt.Sprintf("%.2f in, and not at its closing,", b[k].v), free - b[k].t
+			long = free - b[k].t
+			return fmt.Sprintf("%.2f in, and not at its closing,", b[k].v), long, long >= t.Loads.Confirm.Seconds()
 		}
-		return "its closing", free - d.end
+		return "its closing", free - d.end, true
 	case d.step < coarseLeast && ts.interval.stood(stoodFor(after), stuckHeld):
-		return "its closing", stoodFor(after)
+		return "its closing", stoodFor(after), true
 	case free > d.start-hungLeast && free < d.end && lastTime(before, free) < math.Min(free, d.start)-hungLeast:
-		return "its opening", free - lastTime(before, free)
+		long = free - lastTime(before, free)
+		return "its opening", long, long >= t.Loads.Confirm.Seconds() || d.inflowBefore*long*t.Table.PerInch(d.opening.level) > wrongBbl(t.volume(d))
 	}
-	return "", 0
+	return "", 0, false
 }
 
 // hungInto is since when a value stood still, as this sensor seldom does, until a draw was under way and it leapt down faster than the
