@@ -64,7 +64,8 @@
 //
 // A silence that ends at the level where it began says that nothing came, however much the well made before: the tank was sealed for its
 // load. A gauge to which one reading leads and no other is that of the readings next to it, and asks. What nothing is wrong with is said and does
-// not ask: a sensor that jumped and rested before a pump drew, or that hung for less than hides a truck and came free to where the oil is. What stands on the oil behind a
+// not ask: a sensor that jumped and rested before a pump drew, or that hung for less than hides a truck and came free to where the oil is.
+// Two loads within minutes that one truck holds ask, but where loads of before were no larger: it may have been one. What stands on the oil behind a
 // load and goes quickly at first and then less is foam, as soon as the level rests where it went.
 //
 // The stored state is enough to decide the same. It has every sample from 45 minutes before now, or before a draw under way. A

@@ -2,6 +2,7 @@ package tank
 
 import (
 	"math"
+	"slices"
 
 	"gauger/agent/tank/stats"
 )
@@ -12,6 +13,8 @@ const (
 	slopeMost  = 360.0
 	joinWithin = 90.0 // s between two falls that are one
 	netLeast   = 0.4  // of min_rate, slower than which a level that falls shows no pump
+	twinTruck  = 0.75 // share of the larger of two parts, or of the usual load, from which on each may be a truck's
+	oneTruck   = 1500 // s that a truck stands at most, of which the hose, or its pump, is in trouble
 	hidesTruck = 1800 // s of silence that hide a truck, however usual they are
 )
 
@@ -251,4 +254,22 @@ func fastest(ts *tankState, t *Tank, d draw) (rate float64) {
 		rate = math.Max(rate, t.barrels(float64(b[i].v), float64(b[j].v))/math.Max(b[j].t-b[i].t, 1)*60)
 	}
 	return rate
+}
+
+// besideIt are the barrels of another load that ended or began so soon before or behind a draw that both may be one truck's, which had
+// stopped, and the seconds in between: together they are no more than a truck holds, and loads of before do not show that either is a usual one.
+func besideIt(ts *tankState, t *Tank, d draw, own float64) (bbl, off float64, behind bool) {
+	off = math.Inf(1)
+	if n := len(ts.reports.loads); n > 0 {
+		x := ts.reports.loads[n-1]
+		bbl, off = t.barrels(x.opening, x.closing), d.start-x.end
+	}
+	if b := between(ts.levels.recent, d.next, math.Inf(1)); len(b) > 0 && d.next < d.leaptAt && off > oneTruck {
+		bbl, off, behind = t.barrels(d.closing.level, slices.Min(values(b))), d.next-d.end, true
+	}
+	usual := ts.reports.usual(t)
+	if off < 0 || off > oneTruck || bbl < t.Loads.MinLoad || own+bbl > t.Loads.TruckMax || usual > 0 && math.Min(own, bbl) >= twinTruck*usual {
+		return 0, 0, false
+	}
+	return bbl, off, behind
 }

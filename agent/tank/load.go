@@ -18,11 +18,11 @@ const (
 	confidenceLow  = 0.75                             // below which a person looks at a load
 	reviewChance   = 1 - confidenceLow/confidenceMost // that a volume is off by more than a barrel and a hundredth: that much alone makes its confidence low
 	twoTrucks      = 0.8                              // by which the confidence is the less where two trucks may be one load
-	twinTruck      = 0.75                             // share of the larger of two parts, or of the usual load, from which on each may be a truck's
+	usualMost      = 1.1                              // times the usual load, up to which one truck takes it, whatever truck_max says
 	moreThanOne    = 1.2                              // times truck_max, above which a load at a pump's rate may be two
 	confidenceMost = 0.99                             // no observation is surer
-	fedSure        = 3.0                              // standard errors of what other tanks took in, below which it may be their own
 	fedBefore      = 1800.                            // s before it that show whether another tank is filled
+	fedSure        = 3.0                              // standard errors of what other tanks took in, below which it may be their own
 	stoppedBetween = "stopped for %s after %.0f bbl: one truck or two"
 	restShort      = 300. // s of readings after an end, of which less may have been slosh
 )
@@ -296,9 +296,11 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	if more && !pipe && !d.setByValve {
 		stop, before = longestStop(ts, t, d)
 	}
-	twice := stop >= pauseBrief
+	twice := stop >= pauseSure || stop >= pauseBrief && l.GaugeBbl > usualMost*ts.reports.usual(t)
 	say(twice, twoTrucks, "stopped for %s after %.0f bbl, and %.0f in all, where a truck holds %g: maybe %d loads", spanText(stop), before, l.GaugeBbl, t.Loads.TruckMax, trucks)
 	say(mayBeTwo(ts, t, d, l), twoTrucks, stoppedBetween, spanText(d.pause), d.pausedBbl)
+	bbl, off, behind := besideIt(ts, t, d, l.GaugeBbl)
+	say(bbl > 0 && !pipe && t.Group == "" && !d.setByValve, twoTrucks, "another %.0f bbl left %s %s it: one truck or two", bbl, spanText(off), map[bool]string{true: "behind", false: "before"}[behind])
 	say(more && !twice && (l.GaugeBbl > moreThanOne*t.Loads.TruckMax || quick >= otherRate*pump) && !pipe && d.samples > 0, 1, "%.0f bbl at once, where a truck holds %g: maybe %d loads", l.GaugeBbl, t.Loads.TruckMax, trucks)
 	return stats.Round(c, 2), why
 }
@@ -312,16 +314,8 @@ func (t *Tank) mayHoldTwo(d draw, l Load) bool {
 // mayBeTwo says that it stood between parts of which either may be a truck's: as large as each other, where one truck stops anywhere, or as
 // the usual load of its tank, which some loads before have shown.
 func mayBeTwo(ts *tankState, t *Tank, d draw, l Load) bool {
-	was := ts.reports.loads
-	if len(was) < stepFew || !t.mayHoldTwo(d, l) {
-		return false
-	}
-	bbl := make([]float64, len(was))
-	for k, x := range was {
-		bbl[k] = t.barrels(x.opening, x.closing)
-	}
-	part := math.Min(d.pausedBbl, l.GaugeBbl-d.pausedBbl)
-	return part >= twinTruck*math.Min(l.GaugeBbl-part, stats.Median(bbl))
+	usual, part := ts.reports.usual(t), math.Min(d.pausedBbl, l.GaugeBbl-d.pausedBbl)
+	return usual > 0 && t.mayHoldTwo(d, l) && part >= twinTruck*math.Min(l.GaugeBbl-part, usual)
 }
 
 // silentBehind are the seconds without a reading behind a draw that was last seen falling, to no higher than where it is told to have

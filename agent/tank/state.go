@@ -1,8 +1,15 @@
 package tank
 
-import "math"
+import (
+	"math"
 
-const reportedMost = 4 // loads of a tank that are remembered
+	"gauger/agent/tank/stats"
+)
+
+const (
+	reportedMost = 4 // loads of a tank that are remembered
+	usualLeast   = 3 // of them that show what is usual
+)
 
 // State is all that is known of the tanks of a site. The zero value knows nothing. A State is a
 // value: Next leaves the one it was given as it was.
@@ -167,4 +174,16 @@ func (r *reports) keep(l Load, d draw) {
 	r.loads = append(r.loads[from:len(r.loads):len(r.loads)], reportedLoad{
 		key: l.Began.UnixMilli(), start: d.start, end: d.end, opening: l.Open, closing: l.Close, inflow: math.Max(d.usualInflow, math.Max(d.inflowBefore, d.inflowAfter)),
 	})
+}
+
+// usual are the barrels of the middle one of a tank's loads before; 0 where there were too few.
+func (r *reports) usual(t *Tank) float64 {
+	if len(r.loads) < usualLeast {
+		return 0
+	}
+	bbl := make([]float64, len(r.loads))
+	for k, x := range r.loads {
+		bbl[k] = t.barrels(x.opening, x.closing)
+	}
+	return stats.Median(bbl)
 }

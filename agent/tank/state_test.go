@@ -292,3 +292,54 @@ func TestStateOfBeforeIsRead(t *testing.T) {
 		t.Error("what an earlier version stored is not what is read")
 	}
 }
+
+// Where one truck takes more than truck_max load after load, it does so with a stop of minutes too.
+func TestMoreThanTruckMaxIsUsualWhereLoadsOfBeforeWere(t *testing.T) {
+	w := tanktest.Well{Level0: 50, Inflow: 640}
+	for k := range 4 {
+		a := tanktest.Move{From: float64(10+8*k) * tanktest.Hour, Bbl: 240, Rate: 6}
+		if w.Moves = append(w.Moves, a); k == 3 {
+			w.Moves[3].Bbl = 130
+			w.Moves = append(w.Moves, tanktest.Move{From: w.Moves[3].End() + 170, Bbl: 112, Rate: 6})
+		}
+	}
+	r := newRig(t, w)
+	r.run(0, 40*tanktest.Hour)
+	if len(r.loads) != 4 {
+		t.Fatalf("want four loads: %+v", r.loads)
+	}
+	if asksFor(t, r.loads[3], ""); !remarked(r.loads[3], "where a truck holds 215: one truck or two") {
+		t.Errorf("remarks %q", r.loads[3].Remarks)
+	}
+}
+
+// Two loads a quarter of an hour apart that one truck holds may be one truck whose hose was in trouble: both ask, but where loads of before
+// were no larger.
+func TestTwoLoadsThatOneTruckHoldsAsk(t *testing.T) {
+	for _, c := range []struct {
+		first, pause, second float64
+		before               bool // loads of 85 bbl
+		asks                 bool
+	}{{90, 1000, 80, false, true}, {90, 1000, 80, true, false}, {120, 1000, 110, false, false}, {90, 1900, 80, false, false}} {
+		w := tanktest.Well{Level0: 170, Inflow: 60}
+		if c.before {
+			w = tanktest.Well{Level0: 200, Inflow: 200}
+		}
+		for k := 0; c.before && k < 3; k++ {
+			w.Moves = append(w.Moves, tanktest.Move{From: float64(4+6*k) * tanktest.Hour, Bbl: 85, Rate: 6})
+		}
+		a := tanktest.Move{From: 22 * tanktest.Hour, Bbl: c.first, Rate: 6}
+		w.Moves = append(w.Moves, a, tanktest.Move{From: a.End() + c.pause, Bbl: c.second, Rate: 6})
+		r := newRig(t, w)
+		r.run(0, 26*tanktest.Hour)
+		if len(r.loads) != len(w.Moves) {
+			t.Fatalf("%+v: loads %+v", c, r.loads)
+		}
+		for k, want := range []string{"bbl left 17 min behind it: one truck or two", "bbl left 17 min before it: one truck or two"} {
+			if !c.asks {
+				want = ""
+			}
+			asksFor(t, r.loads[len(r.loads)-2+k], want)
+		}
+	}
+}
