@@ -17,6 +17,7 @@ const (
 	trendBefore    = 20 * 60                          // s before the start
 	confidenceLow  = 0.75                             // below which a person looks at a load
 	reviewChance   = 1 - confidenceLow/confidenceMost // that a volume is off by more than a barrel and a hundredth: that much alone makes its confidence low
+	usualError     = 0.45                             // share of the error that 19 of 20 are within which is the standard error of most: few are off by far more
 	twoTrucks      = 0.8                              // by which the confidence is the less where two trucks may be one load
 	usualMost      = 1.1                              // times the usual load, up to which one truck takes it, whatever truck_max says
 	moreThanOne    = 1.2                              // times truck_max, above which a load at a pump's rate may be two
@@ -247,7 +248,7 @@ func (s siteTanks) addEvidence(i int, ts *tankState, d draw, now float64, l *Loa
 // confidence are the confidence in a load, which is the chance of its volume to be right less
 // what else speaks against it, and why a person should look at it.
 func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, []string) {
-	wrong := chanceWrong(l.GaugeBbl, l.ErrorBbl/2)
+	wrong := chanceWrong(l.GaugeBbl, usualError*l.ErrorBbl)
 	c := confidenceMost * (1 - wrong)
 	var why []string
 	say := func(when bool, factor float64, format string, args ...any) {
