@@ -54,6 +54,7 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 	if !ts.seen {
 		return accepted
 	}
+	ts.forgetJunk(t, now, x)
 	p := ts.pending
 	off := math.Abs(x - ts.last.v)
 	near := off <= ts.reach(t, now)
@@ -106,6 +107,21 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 	return ts.pendingIsTrue(t)
 }
 
+// forgetJunk forgets what was pending when a silence began and could not have come from the level before, but where the level is still there
+// behind the silence, or as much higher as the well made meanwhile: a spike or a few readings of a dying transmitter. The silence is one since
+// the last level that was believed, and who was there meanwhile shows from that.
+func (ts *tankState) forgetJunk(t *Tank, now, x float64) {
+	p := ts.pending
+	long, off := now-p.last.t, x-p.last.v
+	if p.count == 0 || long <= ts.silence() || math.Abs(p.first.v-ts.last.v) <= ts.reach(t, p.first.t) && !ts.risesAlone(t, ts.last, p.first) {
+		return
+	}
+	if least := ts.noiseFloor(t); off < -least || off > least+ts.inflow(t, ts.last.t).usual*long {
+		ts.faults.spikes.add(p.first.t, p.first.v)
+		ts.pending = pending{before: p.shown()}
+	}
+}
+
 // risesAlone says that a reading lies higher than one of minutes before by more than oil comes in the time: of readings so far apart one is
 // all that a false echo shows, from or to which the level would seem to move at once.
 func (ts *tankState) risesAlone(t *Tank, from, to point) bool {
@@ -149,6 +165,20 @@ func (ts *tankState) astraySince(t *Tank, to point) (since point, ok bool) {
 	}
 	left := t.barrels(since.v, to.v)
 	return since, left >= t.Loads.MinLoad && left <= t.Loads.MaxRate/60*over
+}
+
+// wokeAstray is the index of the first sample behind a silence where the level came, fewer readings behind it than show a level, to what a truck
+// or nothing at all would have made of the one before it: what a gateway had kept, or a sensor that woke up. 0: it did not.
+func (ts *tankState) wokeAstray(t *Tank, to point, speed float64) int {
+	b := ts.levels.recent
+	k := max(0, searchTime(b, to.t-math.Min(stepFew*ts.interval.fresh(), levelFar)))
+	if k == 0 || k == len(b) || b[k].t-b[k-1].t < ts.interval.gapMin(t, speed) || math.Max(ts.decidedTo, ts.lastDrawEnd) >= b[k].t {
+		return 0
+	}
+	if over := to.t - b[k-1].t; to.v-float64(b[k-1].v) > ts.noiseFloor(t)+ts.inflow(t, b[k-1].t).usual*over {
+		return 0
+	}
+	return k
 }
 
 // pendingIsTrue decides whether the pending readings have stayed long enough to be the truth.

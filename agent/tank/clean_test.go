@@ -265,3 +265,46 @@ func TestEchoesAmongReadingsThatAgreeBehindASilence(t *testing.T) {
 		t.Errorf("it asks: %q", r.loads[0].Review)
 	}
 }
+
+// A truck comes in a silence, or none. What a sensor that dies or wakes up shows next to it, for a reading or two, or a gateway had kept, is
+// no level: what left is what lies between the levels before it and behind it.
+func TestWhatASensorShowsNextToASilenceIsNoLevel(t *testing.T) {
+	from, to := 5*tanktest.Hour, 8*tanktest.Hour
+	for _, every := range []float64{10, 60, 300} {
+		for _, bbl := range []float64{0, 60, 150} {
+			truck := tanktest.Move{From: from + 2400, Bbl: bbl, Rate: 5}
+			for _, level := range []float64{121, 190} {
+				for junk, show := range map[string]func(last, v float64) float64{
+					"zero": func(_, _ float64) float64 { return 0 }, "full scale": func(_, _ float64) float64 { return 240 },
+					"anywhere": func(_, _ float64) float64 { return 70 }, "last": func(last, _ float64) float64 { return last },
+					"no number": func(_, _ float64) float64 { return math.NaN() }, "a step down": func(_, v float64) float64 { return v - 50 },
+				} {
+					for where := range 6 {
+						before, behind := where%3, where/3*(2-where%3) // readings: none, one or two before; none or as many behind that are left of two
+						if every == 300 && junk != "zero" {
+							before, behind = min(before, 1), 0 // which a pump and a well may do in the time between two readings
+						}
+						r, last := newRig(t, tanktest.Well{Level0: level, Inflow: 60, Moves: []tanktest.Move{truck}}), 0.0
+						r.every, r.site.tanks[0].Every = every, time.Duration(every)*time.Second
+						r.sensor = func(_ int, s, v float64) (float64, bool) {
+							switch n := int((s - from) / every); {
+							case n < 0:
+								last = v
+							case s < to:
+								return show(last, v), n < before
+							case int((s-to)/every) < behind:
+								return show(last, v), true
+							}
+							return v, true
+						}
+						r.run(0, to+2*tanktest.Hour)
+						left := bbl - 60*bbl/5/1440
+						if bbl == 0 && len(r.loads) > 0 || bbl > 0 && (len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-left) > 3 || len(r.loads[0].Review) == 0) {
+							t.Errorf("each %v s, %v bbl from %v in, %s %d times before, %d behind: %+v %+v", every, bbl, level, junk, before, behind, r.loads, r.events)
+						}
+					}
+				}
+			}
+		}
+	}
+}

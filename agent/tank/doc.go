@@ -63,8 +63,9 @@
 // steps and deadbands. No key, no stored state. What a gateway repeats is no reading: where values stand at a beat, and do not move by
 // the same step each time, each counts once, when it first comes.
 //
-// A silence that ends at the level where it began says that nothing came, however much the well made before: the tank was sealed for its
-// load. A gauge to which one reading leads and no other is that of the readings next to it, and asks. What nothing is wrong with is said and does
+// A silence lies between two levels, and what was shown next to it for a reading or two, or kept by a gateway, is none. One that ends at the
+// level where it began says that nothing came, however much the well made before: the tank was sealed for its load. A gauge to which one
+// reading leads and no other is that of the readings next to it, and asks. What nothing is wrong with is said and does
 // not ask: a sensor that jumped and rested before a pump drew, or that hung for less than hides a truck and came free to where the oil is.
 // Two loads within minutes that one truck holds ask, but where loads of before were no larger: it may have been one. What stands on the oil behind a
 // load and goes quickly at first and then less is foam, as soon as the level rests where it went.

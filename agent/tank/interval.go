@@ -254,8 +254,11 @@ func (r *readings) reach(t *Tank, now float64) float64 {
 
 // silent says that nothing was believed for a while before a time.
 func (r *readings) silent(until float64) bool {
-	return r.timeUnknown || until-r.last.t > math.Max(1.5*singleReading, 2.5*r.interval.usual)
+	return r.timeUnknown || until-r.last.t > r.silence()
 }
+
+// silence is the time in seconds from which on a sensor that is silent leaves out readings.
+func (r *readings) silence() float64 { return math.Max(1.5*singleReading, 2.5*r.interval.usual) }
 
 // outlastsEcho believes a far value after a silence once it has outlived a false echo.
 func (r *readings) outlastsEcho(now, x float64) acceptance {

@@ -1,8 +1,11 @@
 package tank
 
 import (
+	"fmt"
 	"math"
 	"slices"
+
+	"gauger/agent/eventrules"
 )
 
 const (
@@ -115,10 +118,11 @@ func (u *update) cleanReading(i int, ts *tankState, now, x float64) {
 		return
 	}
 	shown := ts.pending.shown()
-	switch ts.assess(t, now, x) {
-	case accepted:
+	switch verdict := ts.assess(t, now, x); {
+	case verdict == accepted:
 		u.believe(i, ts, now, x, shown)
-	case resumed:
+	case verdict == refused || verdict != firstAstray && u.woke(i, ts, now, x):
+	case verdict == resumed:
 		p := ts.pending
 		ts.pending = pending{}
 		for _, s := range append(slices.Clone(p.stairs), p.first) {
@@ -129,20 +133,35 @@ func (u *update) cleanReading(i int, ts *tankState, now, x float64) {
 		if now > p.first.t {
 			u.believe(i, ts, now, x, heldValue{})
 		}
-	case firstAstray:
+	case verdict == firstAstray:
 		ts.faults.spikes.add(ts.last.t, ts.last.v)
 		ts.beginAt(ts.pending.first.t, ts.pending.first.v)
 		u.believe(i, ts, now, x, heldValue{})
-	case respanned:
+	case verdict == respanned:
 		if !u.cameBack(i, ts, now, x) {
 			u.respan(i, ts, now, x)
 		}
-	case unfrozen:
+	case verdict == unfrozen:
 		if !u.cameBack(i, ts, now, x) {
 			u.unfreeze(i, ts, ts.pending.first)
 			ts.beginAt(now, x)
 		}
 	}
+}
+
+// woke takes the time from a silence to what is pending as part of it; false where the level behind the silence was one.
+func (u *update) woke(i int, ts *tankState, now, x float64) bool {
+	u.flush(i, ts)
+	to := ts.pending.first
+	k := ts.wokeAstray(&u.site.tanks[i], to, u.site.speed)
+	if k > 0 {
+		since, woke := ts.levels.recent[k-1], ts.levels.recent[k]
+		u.addEvent(ts, i, eventrules.Step, woke.t, to.t, fmt.Sprintf("level showed %.2f in for %s behind a silence, and came to %.2f in at once: that time counts as not read", woke.v, spanText(to.t-woke.t), to.v))
+		ts.levels.recent = append(make([]sample, 0, recentMost), ts.levels.recent[:k]...)
+		u.unread(i, ts, point{since.t, float64(since.v)}, to)
+		ts.beginAt(now, x)
+	}
+	return k > 0
 }
 
 // believe takes a reading as the level of the tank; shown is what was not believed before it.
