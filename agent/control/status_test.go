@@ -78,12 +78,12 @@ func TestTicketsThatLeftWithADoubtAreNamed(t *testing.T) {
 	void.Voided, released.Person = "ann: no oil", "ann"
 	d := &Server{}
 	all := []ledger.TicketRecord{ticket("A-1", 170*time.Hour, "data gap"), ticket("A-2", time.Hour, "stood still"), matched, void, released, ticket("A-6", time.Hour)}
-	if got := d.unread(all, now); !strings.HasPrefix(got, "1 ticket of the last 7 days, 179.89 bbl, has left and needs review: A-2 (stood still). `gauger tickets list --review`") {
+	if got := d.unread(all, now); !strings.HasPrefix(got, "1 ticket of the last 7 days, hauled or matched then, 179.89 bbl, needs review: A-2 (stood still). `gauger tickets list --review`") {
 		t.Error(got)
 	}
 	learned := ticket("A-7", time.Hour)
 	learned.Found = []ledger.Finding{{Note: "it came back"}}
-	if got := d.unread(append(all, learned), now); !strings.HasPrefix(got, "2 tickets of the last 7 days, 359.78 bbl, have left and need review: A-7 (learned later: it came back); A-2") {
+	if got := d.unread(append(all, learned), now); !strings.HasPrefix(got, "2 tickets of the last 7 days, hauled or matched then, 359.78 bbl, need review: A-7 (learned later: it came back); A-2") {
 		t.Error(got)
 	}
 	if got := d.unread(all[2:], now); got != "" {

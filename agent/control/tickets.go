@@ -110,7 +110,8 @@ func (d *Server) ticketRow(b ledger.TicketRecord) (TicketRow, error) {
 	return TicketRowOf(b, new(d.withReason(e))), nil
 }
 
-// unread says which tickets of the last days have left with a doubt to which nobody has said anything; empty: none.
+// unread says which tickets that are no longer held, of the last days by their load or by the truck's ticket, have a doubt to which nobody has
+// said anything; empty: none.
 func (d *Server) unread(all []ledger.TicketRecord, now time.Time) string {
 	n, bbl, named := 0, 0.0, []string{}
 	for _, b := range slices.Backward(all) {
@@ -124,14 +125,17 @@ func (d *Server) unread(all []ledger.TicketRecord, now time.Time) string {
 			continue
 		}
 		if n, bbl = n+1, bbl+*cmp.Or(row.Barrels(), new(0.0)); n <= namedSources {
+			if row.State == "waiting" {
+				why = append([]string{"not sent yet"}, why...)
+			}
 			named = append(named, row.Name()+" ("+strings.Join(why, ", ")+")")
 		}
 	}
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s of the last 7 days, %.2f bbl, %s left and %s review: %s. `gauger tickets list --review` shows all: match the truck's ticket, or replace or void what is wrong",
-		ledger.Plural(n, "ticket"), bbl, one(n, "has", "have"), one(n, "needs", "need"), strings.Join(named, "; "))
+	return fmt.Sprintf("%s of the last 7 days, hauled or matched then, %.2f bbl, %s review: %s. `gauger tickets list --review` shows all: match the truck's ticket, or replace or void what is wrong",
+		ledger.Plural(n, "ticket"), bbl, one(n, "needs", "need"), strings.Join(named, "; "))
 }
 
 // one is a word for one thing, or for several.

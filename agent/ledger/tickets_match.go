@@ -108,6 +108,24 @@ func ErrorText(l *tank.Load) (text string) {
 	return text
 }
 
+// InflowText tells of the oil that came while the tank was hauled.
+func InflowText(l *tank.Load) string {
+	switch {
+	case l.InflowUnknown || l.Hidden() != nil && l.InflowBbl < leastInflow:
+		return "not known"
+	case l.InflowBbl < leastInflow:
+		return "none that could be seen"
+	}
+	text := fmt.Sprintf("%.1f bbl", l.InflowBbl)
+	if l.InflowErrorBbl < 0.1 {
+		return text
+	}
+	return fmt.Sprintf("%s (give or take %.1f)", text, l.InflowErrorBbl)
+}
+
+// leastInflow, in barrels, is the least that shows in a tenth.
+const leastInflow = 0.05
+
 // Verdict says whether the trucks' tickets and the gauge agree, to half a percent or a barrel.
 func (h *TruckTotals) Verdict() string {
 	switch {

@@ -103,10 +103,8 @@ func (p *ticketPage) facts(r *control.TicketRow, w words, doubtfulWait bool) {
 		add("Opening gauge", "%s (%.2f in)", tank.Length(l.Open).Gauge(), l.Open)
 		add("Closing gauge", "%s (%.2f in)", tank.Length(l.Close).Gauge(), l.Close)
 		add("By gauge", "%s%.2f bbl, %s", map[bool]string{true: "at least "}[l.Least() != ""], l.GaugeBbl, ledger.ErrorText(l))
-		if l.InflowUnknown {
-			add("Flowed in", "not known")
-		} else {
-			add("Flowed in", "%.2f bbl meanwhile", l.RemovedBbl-l.GaugeBbl)
+		add("Flowed in meanwhile", "%s", ledger.InflowText(l))
+		if !l.InflowUnknown {
 			add("Removed", "%.2f bbl, by gauge and what flowed in", l.RemovedBbl)
 		}
 		add("Confidence", "%.2f", l.Confidence)

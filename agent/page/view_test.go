@@ -2,6 +2,7 @@ package page
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,6 +10,7 @@ import (
 
 	"gauger/agent/control"
 	"gauger/agent/ledger"
+	"gauger/agent/tank"
 )
 
 // TestADaysBarrelsAreThoseOfAllItsTickets: the oldest day that is shown is whole, though its tickets are more than are shown.
@@ -131,4 +133,38 @@ func TestTheTicketPageOfAVoidOneSaysSo(t *testing.T) {
 			t.Errorf("a void one:\n%s", page)
 		}
 	})
+}
+
+// What waits for the service has not left, and is not said to have.
+func TestATicketThatWaitsIsNotSaidToHaveLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.Haul(4 * time.Hour)
+		all, err := r.Tickets()
+		r.Must(err)
+		_, _, err = r.Match(ledger.MatchArgs{Number: all[0].Number, Hauler: "88", Bbl: 90, Basis: ledger.AsObserved}, "ann")
+		r.Must(err)
+		for _, want := range []string{"needs review: " + all[0].Number + " (not sent yet, truck's 88 ", "needs review: " + all[0].Number + " (truck's 88 "} {
+			o, err := r.server.Overview()
+			r.Must(err)
+			if !strings.Contains(o.Unread, want) || strings.Contains(o.Unread, "left") {
+				t.Errorf("%s: %s", want, o.Unread)
+			}
+			r.Deliver()
+		}
+	})
+}
+
+// The page says of what flowed in the same as the commands: no hundredths of what nobody could see, and how far off it may be.
+func TestThePageSaysWhatFlowedInAsTheCommandsDo(t *testing.T) {
+	for want, l := range map[string]tank.Load{
+		"none that could be seen": {Samples: 99, GaugeBbl: 200, RemovedBbl: 200.01, InflowBbl: 0.01}, "1.8 bbl (give or take 0.6)": {InflowBbl: 1.78, InflowErrorBbl: 0.61},
+		"not known": {InflowUnknown: true},
+	} {
+		var p ticketPage
+		p.facts(&control.TicketRow{TicketRecord: ledger.TicketRecord{Load: &l}}, words{}, false)
+		if !slices.Contains(p.Facts, factView{"Flowed in meanwhile", want}) {
+			t.Errorf("%s: %q", want, p.Facts)
+		}
+	}
 }

@@ -127,7 +127,7 @@ func (r *ticketRow) sentences(h site) []string {
 	case l.InflowBbl < 0.05:
 		say("No inflow could be seen meanwhile, so that is also %s left the tank.", what)
 	default:
-		say("Meanwhile about %s flowed in, so %s%.1f bbl left the tank.", inflowText(l), least, l.RemovedBbl)
+		say("Meanwhile about %s flowed in, so %s%.1f bbl left the tank.", ledger.InflowText(l), least, l.RemovedBbl)
 	}
 	if hidden == nil {
 		say("It left at %.1f bbl a minute, %s, seen in %s.", l.Rate, partsText(l), countText(l.Samples, "reading"))
@@ -146,7 +146,7 @@ func (r *ticketRow) sentences(h site) []string {
 	if len(l.Remarks) > 0 {
 		say("A reader should know: %s.", strings.Join(l.Remarks, ", "))
 	}
-	out = append(out, confidenceSentences(l)...)
+	out = append(out, r.confidenceSentences()...)
 	return append(out, r.outcomeSentences(h)...)
 }
 
@@ -255,7 +255,8 @@ func otherCausesSeen(l *tank.Load, v *tank.Rivals, say func(format string, args 
 }
 
 // confidenceSentences tell the ticket's confidence and its grounds.
-func confidenceSentences(l *tank.Load) []string {
+func (r *ticketRow) confidenceSentences() []string {
+	l := r.Load
 	text := fmt.Sprintf("How sure: gauger puts the chance that the barrels are right, to one barrel or one in a hundred, at %.0f in 100; it never claims more than 99.",
 		min(100*l.Confidence, 99))
 	if len(l.Review) > 0 {
@@ -264,8 +265,8 @@ func confidenceSentences(l *tank.Load) []string {
 	if l.Sigma > 0 {
 		text += fmt.Sprintf(" The sensor's readings scatter by %.2f in.", l.Sigma)
 	}
-	if len(l.Remarks) > 0 {
-		return []string{text}
+	if len(l.Remarks)+len(r.Found)+len(r.ForReview()) > 0 || r.Hauled.Verdict() == "APART" || !r.Booked() {
+		return []string{text} // something else that is said asks for one
 	}
 	return []string{text, "Nothing was found that calls for a person."}
 }
@@ -335,7 +336,7 @@ func inflowUnseen(l *tank.Load) string {
 	if l.InflowUnknown || l.InflowBbl < 0.05 {
 		return "What flowed in meanwhile is not known; more than the difference may have left the tank."
 	}
-	return fmt.Sprintf("At the pace of before and after about %s flowed in meanwhile; then %.1f bbl left the tank.", inflowText(l), l.RemovedBbl)
+	return fmt.Sprintf("At the pace of before and after about %s flowed in meanwhile; then %.1f bbl left the tank.", ledger.InflowText(l), l.RemovedBbl)
 }
 
 // paceUnseen bounds the rate at which the oil left.

@@ -205,11 +205,7 @@ func addVolumes(s *sheet, v *ledger.Volumes) {
 
 // addMeasured adds what gauger saw of a load beside its gauges.
 func addMeasured(s *sheet, l *tank.Load) {
-	if l.Hidden() == nil || l.InflowBbl >= 0.05 {
-		s.add("flowed in meanwhile", "%s", inflowText(l))
-	} else {
-		s.add("flowed in meanwhile", "not known")
-	}
+	s.add("flowed in meanwhile", "%s", ledger.InflowText(l))
 	s.add("removed", "%.1f bbl", l.RemovedBbl)
 	if l.Hidden() != nil {
 		s.add("rate", "not known")
@@ -255,21 +251,6 @@ func temperatureText(opening, closing *float64) string {
 		return fmt.Sprintf("%.1f degF at the opening", *opening)
 	}
 	return fmt.Sprintf("%.1f degF at the opening, %.1f degF at the closing", *opening, *closing)
-}
-
-// inflowText tells of the oil that came while the tank was hauled.
-func inflowText(l *tank.Load) string {
-	switch {
-	case l.InflowUnknown:
-		return "not known"
-	case l.InflowBbl < 0.05:
-		return "none that could be seen"
-	}
-	text := fmt.Sprintf("%.1f bbl", l.InflowBbl)
-	if l.InflowErrorBbl < 0.1 {
-		return text
-	}
-	return fmt.Sprintf("%s (give or take %.1f)", text, l.InflowErrorBbl)
 }
 
 // addPeople adds who wrote, released, rejected or matched the ticket.
