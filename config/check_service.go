@@ -48,6 +48,9 @@ func (c *checker) checkService() {
 	for _, p := range s.Wire.Check() {
 		c.problemf("service.wire."+p.Key, "%s", p.Message)
 	}
+	if w := s.Wire; w.SealMode == "static" && w.SealOn != "" && w.SealOn == w.SealOff {
+		c.warnf("service.wire.seal_on", "%s is seal_off too: by each ticket the seal that was taken off is put on again; write two, or seal_mode: empty", quote(w.SealOn))
+	}
 	for _, seg := range [][2]string{{"alpha", s.Segments.Alpha}, {"beta", s.Segments.Beta}} {
 		if path := "service.segments." + seg[0]; c.given(path) && (seg[1] == "" || strings.ContainsAny(seg[1], "/?# \t\n")) {
 			c.problemf(path, "%s is not one segment of a path; write it without slashes, such as vAlpha", quote(seg[1]))

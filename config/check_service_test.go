@@ -2,6 +2,7 @@ package config
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +46,16 @@ func TestRateTowardTheBoxItself(t *testing.T) {
 		cfg, err := Parse("gauger.yaml", []byte(strings.Replace(local, plainLog, text, 1)), "testdata")
 		if err != nil || cfg.Link.Rate != want {
 			t.Errorf("%q: rate %v, %v, want %v", text, cfg.Link.Rate, err, want)
+		}
+	}
+}
+
+// One number for both seals says of each ticket that the seal which was taken off was put on again.
+func TestAConstantSealForBothIsDoubted(t *testing.T) {
+	for text, want := range map[string]bool{"seal_mode: static, seal_on: S1, seal_off: S1": true, "seal_mode: static, seal_on: S1, seal_off: S2": false, "seal_mode: time, seal_on: S1, seal_off: S1": false} {
+		cfg := edited(t, "wire: {level_unit: in,", "wire: {level_unit: in, "+text+",")
+		if got := slices.ContainsFunc(cfg.Warnings, func(p Problem) bool { return strings.Contains(p.String(), "seal_off too") }); got != want {
+			t.Errorf("%s: %v", text, cfg.Warnings)
 		}
 	}
 }

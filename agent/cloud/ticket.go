@@ -69,7 +69,7 @@ func (w Wire) EncodeRunTicket(t RunTicket) ([]byte, error) {
 		End:          w.ticketTime(t.End),
 		Purchaser:    t.Purchaser,
 	}
-	body.SealOn, body.SealOff = w.seals(t, body.Start, body.End)
+	body.SealOn, body.SealOff = w.Seals(t)
 	body.TopTemperature = w.optional("topTemperature", t.TopTemperature, w.temperature)
 	body.BottomTemperature = w.optional("bottomTemperature", t.BottomTemperature, w.temperature)
 	body.SpecificGravity = w.optional("specificGravity", t.SpecificGravity, func(v float64) json.Number {
@@ -106,11 +106,11 @@ func (w Wire) checkTicket(t RunTicket) error {
 	return errors.Join(wrong...)
 }
 
-// seals follows the seal mode; a seal's number that the ticket knows always wins.
-func (w Wire) seals(t RunTicket, start, end string) (on, off string) {
+// Seals follow the seal mode; a seal's number that the ticket knows always wins.
+func (w Wire) Seals(t RunTicket) (on, off string) {
 	switch w.SealMode {
 	case "time":
-		on, off = end, start
+		on, off = w.ticketTime(t.End), w.ticketTime(t.Start)
 	case "static":
 		on, off = w.SealOn, w.SealOff
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/cloud"
 	"gauger/agent/tank"
 )
 
@@ -127,6 +128,53 @@ func (b *TicketRecord) gauges() []float64 {
 		return b.Gauged
 	}
 	return nil
+}
+
+// Labels are its purchaser and its seals as they were sent, or as they will be: buyer is the tank's purchaser, w says what seals are
+// where nobody has given any.
+func (b *TicketRecord) Labels(w cloud.Wire, buyer string) (purchaser, sealOff, sealOn string) {
+	var sent struct{ Purchaser, SealOff, SealOn string }
+	if b.Left() {
+		_ = json.Unmarshal(b.Ticket, &sent) // one that was rebuilt has no bytes
+	} else {
+		r := cloud.RunTicket{Start: b.Start, End: b.End}
+		applyEdits(&r, b.Edits)
+		sent.Purchaser = r.Purchaser
+		if b.Rejected == "" {
+			sent.SealOn, sent.SealOff = w.Seals(r)
+		}
+	}
+	return cmp.Or(sent.Purchaser, buyer), sent.SealOff, sent.SealOn
+}
+
+// Written is when its figures were fixed, as it was given to the outbox or rejected; zero: they are not yet.
+func (b *TicketRecord) Written() (t time.Time) {
+	if b.Left() || b.Rejected != "" {
+		t = b.Queued
+	}
+	return t
+}
+
+// Changed is when a person, or what gauger learned, last changed what is said of it; zero: never.
+func (b *TicketRecord) Changed() time.Time {
+	t := b.VoidedAt
+	see := func(at time.Time) {
+		if at.After(t) {
+			t = at
+		}
+	}
+	for _, e := range b.Edits {
+		see(e.At)
+	}
+	for _, f := range b.Found {
+		see(f.At)
+	}
+	for _, m := range b.Matches {
+		if see(m.At); m.Removed != nil {
+			see(m.Removed.At)
+		}
+	}
+	return t
 }
 
 // Inflow is what flowed in over its load, barrels; nil where gauger saw no load.

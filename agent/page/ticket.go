@@ -68,12 +68,12 @@ func (s *site) ticket(w http.ResponseWriter, r *http.Request) {
 	} else if row.ForReview() != nil || row.Hauled.Verdict() == "APART" {
 		p.Mood, p.State = control.Bad, row.State+", needs a look"
 	}
-	p.facts(&row, at, s.server.Site.HoldDoubtful)
+	p.facts(&row, at, &s.server.Site)
 	s.write(w, http.StatusOK, "ticket.html", p)
 }
 
 // facts are a ticket's evidence, in the order of a paper run ticket.
-func (p *ticketPage) facts(r *control.TicketRow, w words, doubtfulWait bool) {
+func (p *ticketPage) facts(r *control.TicketRow, w words, site *ledger.Site) {
 	add := func(what, format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); text != "" {
 			p.Facts = append(p.Facts, factView{what, text})
@@ -82,7 +82,7 @@ func (p *ticketPage) facts(r *control.TicketRow, w words, doubtfulWait bool) {
 	at := func(t time.Time) string { return t.In(w.in()).Format("2006-01-02 15:04:05 MST") }
 	add("Void, by", "%s", r.Voided)
 	add("Booked in its place", "%s", r.ReplacedBy)
-	stands := r.StateText(doubtfulWait, at)
+	stands := r.StateText(site.HoldDoubtful, at)
 	if r.Voided != "" {
 		stands = "void; its record is " + stands
 	}
@@ -99,6 +99,14 @@ func (p *ticketPage) facts(r *control.TicketRow, w words, doubtfulWait bool) {
 	add("Start", "%s%s", about, at(r.Start))
 	add("End", "%s%s", about, at(r.End))
 	add("Production day", "%s", r.Day)
+	buyer := ""
+	if i := slices.IndexFunc(site.Tanks, func(t ledger.Tank) bool { return t.ID == r.Tank }); i >= 0 {
+		buyer = site.Tanks[i].Purchaser
+	}
+	buyer, sealOff, sealOn := r.Labels(site.Wire, buyer)
+	add("Purchaser", "%s", buyer)
+	add("Seal off", "%s", sealOff)
+	add("Seal on", "%s", sealOn)
 	if l := r.Load; l != nil {
 		add("Opening gauge", "%s (%.2f in)", tank.Length(l.Open).Gauge(), l.Open)
 		add("Closing gauge", "%s (%.2f in)", tank.Length(l.Close).Gauge(), l.Close)
@@ -115,6 +123,12 @@ func (p *ticketPage) facts(r *control.TicketRow, w words, doubtfulWait bool) {
 		add("Closing gauge", "%s (%.2f in)", tank.Length(r.Gauged[1]).Gauge(), r.Gauged[1])
 	}
 	if v := r.Volumes; v != nil {
+		if v.API60 != nil {
+			add("Gravity", "%.4f specific, %.1f API, at 60 °F", *v.Gravity, *v.API60)
+		}
+		if v.BSW != nil {
+			add("BS&W", "%g %%", *v.BSW)
+		}
 		if v.GrossBbl != nil {
 			add("Gross at 60 °F", "%.2f bbl", *v.GrossBbl)
 		}

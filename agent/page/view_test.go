@@ -118,7 +118,7 @@ func TestTheTicketPageOfAVoidOneSaysSo(t *testing.T) {
 		all, err := r.Tickets()
 		r.Must(err)
 		number := all[0].Number
-		if _, page := r.get("/tickets/" + number); !strings.Contains(page, `<p class="headline well">`) || !strings.Contains(page, ", delivered</span>") {
+		if _, page := r.get("/tickets/" + number); !strings.Contains(page, `<p class="headline well">`) || !strings.Contains(page, "Acme") || !strings.Contains(page, "Seal off") || !strings.Contains(page, ", delivered</span>") {
 			t.Fatalf("a sound one:\n%s", page)
 		}
 		_, _, err = r.Match(ledger.MatchArgs{Number: number, Hauler: "88", Bbl: 90, Basis: ledger.AsObserved}, "ann")
@@ -162,7 +162,7 @@ func TestThePageSaysWhatFlowedInAsTheCommandsDo(t *testing.T) {
 		"not known": {InflowUnknown: true},
 	} {
 		var p ticketPage
-		p.facts(&control.TicketRow{TicketRecord: ledger.TicketRecord{Load: &l}}, words{}, false)
+		p.facts(&control.TicketRow{TicketRecord: ledger.TicketRecord{Load: &l}}, words{}, &ledger.Site{})
 		if !slices.Contains(p.Facts, factView{"Flowed in meanwhile", want}) {
 			t.Errorf("%s: %q", want, p.Facts)
 		}

@@ -36,12 +36,15 @@ func (h site) zone() *time.Location {
 	return h.cfg.Zone
 }
 
-// cloudWire is the configured form of the service's messages, else the default one.
+// cloudWire is the configured form of the service's messages, else the default one, of whose seals nobody knows.
 func (h site) cloudWire() cloud.Wire {
-	if h.cfg == nil {
-		return cloud.DefaultWire()
+	w := cloud.DefaultWire()
+	w.SealMode = ""
+	if h.cfg != nil {
+		w = h.cfg.Service.Wire
 	}
-	return h.cfg.Service.Wire
+	w.Zone = h.zone()
+	return w
 }
 
 // checkTank refuses an id that is no tank's of the configuration, where there is one; an empty one is none.

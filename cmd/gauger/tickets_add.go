@@ -37,14 +37,23 @@ func addTicketFlags(f *pflag.FlagSet) *handTicket {
 		{&t.open, "open", "opening `GAUGE`: 14'3 1/4\", 14-03-1 (feet-inches-quarters), 171.25in or 14.27ft"},
 		{&t.closing, "close", "closing `GAUGE`"},
 		{&t.Purchaser, "purchaser", "`NAME`; default the tank's"},
-		{&t.SealOff, "seal-off", "`TEXT` of the seal that was taken off; default as configured"},
-		{&t.SealOn, "seal-on", "`TEXT` of the seal that was put on; default as configured"},
 		{&t.Comments, "comments", "`TEXT`"},
 		{&t.Number, "number", "`NUMBER` of A-Z 0-9 and -; default one made of site, tank and start"},
 		{&t.Replaces, "replaces", "`NUMBER` of a wrong ticket that has left, in whose place it is booked"},
 		{&t.Why, "why", "`TEXT`: why that one is wrong"},
 	} {
 		f.StringVar(x.into, x.name, "", x.about)
+	}
+	for _, x := range []struct {
+		into        *string
+		name, about string
+	}{{&t.SealOff, "seal-off", "`TEXT` of the seal that was taken off; default as configured"}, {&t.SealOn, "seal-on", "`TEXT` of the seal that was put on; default as configured"}} {
+		f.Func(x.name, x.about, func(text string) error {
+			if *x.into = strings.TrimSpace(text); *x.into == "" {
+				return errors.New("want the number of the seal; without the flag the ticket has what the configuration says (service.wire.seal_mode)")
+			}
+			return nil
+		})
 	}
 	optional(f, &t.TopTemperature, "top-temperature", "top temperature of the oil, `DEGREES` Fahrenheit")
 	optional(f, &t.BottomTemperature, "bottom-temperature", "bottom temperature, `DEGREES` Fahrenheit")

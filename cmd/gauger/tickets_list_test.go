@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"gauger/agent/control"
 	"gauger/agent/ledger"
 	"gauger/agent/tank"
+	"gauger/config"
 )
 
 // The sums of a month: by day, in all, by tank and by purchaser; what will not be booked stands apart, and what the tank book has
@@ -54,13 +56,44 @@ not in the sums: 1 rejected, 1 dropped, 1 void, 345.00 bbl; nor in the book's ru
 		for k, field := range rows[i].csvLine(site{}) {
 			got[strings.Split(csvColumns, ",")[k]] = field
 		}
-		for name, want := range map[string]string{"booked_bbl": "0.00", "booked_net_bbl": "0.00", "gauge_bbl": "", "removed_bbl": "", "inflow_bbl": "", "gross_bbl": "", "net_bbl": "", "hauler_bbl": "", "void": strconv.FormatBool(i == 5)} {
+		for name, want := range map[string]string{"booked_bbl": "0.00", "booked_net_bbl": "0.00", "gauge_bbl": "", "removed_bbl": "", "inflow_bbl": "", "gross_bbl": "", "net_bbl": "", "hauler_bbl": "", "unbooked_gauge_bbl": figureText(rows[i].figures(site{}).bbl, 2), "void": strconv.FormatBool(i == 5)} {
 			if got[name] != want {
 				t.Errorf("%s has %q as its %s, want %q", rows[i].remark(), got[name], name, want)
 			}
 		}
 		if i == 5 && (got["voided_at"] != "2026-04-09T12:00:00Z" || got["voided_by"] != "pat on 2026-04-09: wrong; M-1 is booked in its place" || got["review"] != "" || !strings.HasPrefix(got["remarks"], "void, by pat on 2026-04-09: wrong")) {
 			t.Errorf("void: %q", got)
+		}
+	}
+}
+
+// A month's file says which seals a ticket has, when and by whom it was written, and when it was last changed; of one that has not left the seals
+// are those that it will have, and it is not written yet.
+func TestTheFileSaysWhatCameAfterTheMonth(t *testing.T) {
+	cfg := &config.Config{}
+	cfg.Zone, cfg.Service.Wire.SealMode, cfg.Service.Wire.SealOn, cfg.Service.Wire.SealOff = time.UTC, "static", "S1", "S2"
+	at := time.Date(2026, 4, 3, 8, 0, 0, 0, time.UTC)
+	for name, x := range map[string]struct {
+		change func(*ticketRow)
+		want   string // seal_off to unbooked_gauge_bbl
+	}{
+		"sent":   {func(r *ticketRow) { r.Ticket = []byte(`{"sealOff":"77","sealOn":"78"}`) }, "77,78,2026-04-03T08:00:00Z,gauger,,"},
+		"held":   {func(r *ticketRow) { r.State = "held" }, "S2,S1,,gauger,,"},
+		"edited": {func(r *ticketRow) { r.State, r.Edits = "held", []ledger.Edit{{Field: "seal_off", New: "79", At: at}} }, "79,S1,,gauger,2026-04-03T08:00:00Z,"},
+		"matched": {func(r *ticketRow) {
+			r.Seq, r.Matches = 7, []ledger.TruckTicket{{At: at, Removed: &ledger.Removal{At: at.Add(time.Hour)}}}
+		}, ",,2026-04-03T08:00:00Z,gauger,2026-04-03T09:00:00Z,"},
+		"learned": {func(r *ticketRow) { r.Seq, r.Found = 7, []ledger.Finding{{At: at}} }, ",,2026-04-03T08:00:00Z,gauger,2026-04-03T08:00:00Z,"},
+		"void": {func(r *ticketRow) {
+			r.Seq, r.Load, r.Person, r.Voided, r.VoidedAt = 7, nil, "ann", "pat", at
+			r.Gauged = []float64{9, 1}
+		}, ",,2026-04-03T08:00:00Z,ann,2026-04-03T08:00:00Z,203.32"},
+	} {
+		r := paper(x.change)
+		r.Queued = at
+		line := r.csvLine(site{cfg})
+		if got := strings.Join(line[slices.Index(strings.Split(csvColumns, ","), "seal_off"):], ","); got != x.want {
+			t.Errorf("%s: %s, want %s", name, got, x.want)
 		}
 	}
 }

@@ -251,12 +251,21 @@ func percent(wire cloud.Wire, v *float64) *float64 {
 // csvColumns are those of `tickets list --format csv`; csv writes their figures in the same order.
 const csvColumns = "production_day,number,tank,purchaser,start,end,open_ft_in_q,open_in,close_ft_in_q,close_in,open_bbl,close_bbl,gauge_bbl," +
 	"removed_bbl,inflow_bbl,error_bbl,open_degf,close_degf,specific_gravity,api60,bsw_percent,open_ctl,close_ctl,gross_bbl,net_bbl," +
-	"hauler,hauler_bbl,hauler_basis,difference_bbl,state,review,booked_bbl,booked_gross_bbl,booked_net_bbl,void,replaces,replaced_by,voided_at,voided_by,remarks"
+	"hauler,hauler_bbl,hauler_basis,difference_bbl,state,review,booked_bbl,booked_gross_bbl,booked_net_bbl,void,replaces,replaced_by,voided_at,voided_by,remarks," +
+	"seal_off,seal_on,created_at,created_by,changed_at,unbooked_gauge_bbl"
 
 // csvLine is a ticket as an accountant imports it. A figure that is not known is empty. So are the barrels of a ticket that was rejected,
-// dropped or voided, whichever column somebody adds up: its gauges and the stocks at them stay, and its booked columns are 0.
+// dropped or voided, whichever column somebody adds up: its gauges and the stocks at them stay, its booked columns are 0, and what it was of stands
+// in a column of its own. Columns are added at the end alone: a spreadsheet of before still fits. created_at is when the ticket was given to the
+// outbox or rejected, changed_at when anything was said of it since.
 func (r *ticketRow) csvLine(h site) []string {
-	at := func(t time.Time) string { return t.In(h.zone()).Format(time.RFC3339) }
+	at := func(t time.Time) string {
+		if t.IsZero() {
+			return ""
+		}
+		return t.In(h.zone()).Format(time.RFC3339)
+	}
+	buyer, sealOff, sealOn := r.labels(h)
 	f := r.figures(h)
 	open, closing := "", ""
 	if f.open != nil {
@@ -267,7 +276,6 @@ func (r *ticketRow) csvLine(h site) []string {
 		v = &ledger.Volumes{}
 	}
 	var openBbl, closeBbl, off *float64
-	voidedAt := ""
 	if r.Volumes != nil {
 		openBbl, closeBbl = &v.OpenBbl, &v.CloseBbl
 	}
@@ -285,7 +293,7 @@ func (r *ticketRow) csvLine(h site) []string {
 		return figureText(bbl, 2)
 	}
 	line := []string{
-		r.Day, spreadsheetText(r.Number), spreadsheetText(r.Tank), spreadsheetText(r.purchaser(h)), at(r.Start), at(r.End),
+		r.Day, spreadsheetText(r.Number), spreadsheetText(r.Tank), spreadsheetText(buyer), at(r.Start), at(r.End),
 		open, levelText(f.open), closing, levelText(f.closing), figureText(openBbl, 2), figureText(closeBbl, 2), sums(f.bbl),
 		sums(r.RemovedBbl()), sums(r.Inflow()), sums(off), figureText(v.OpenDegF, 1), figureText(v.CloseDegF, 1), figureText(v.Gravity, 4), figureText(v.API60, 1),
 		figureText(v.BSW, 2), figureText(v.OpenCTL, 5), figureText(v.CloseCTL, 5), sums(v.GrossBbl), sums(v.NetBbl),
@@ -306,17 +314,29 @@ func (r *ticketRow) csvLine(h site) []string {
 		}
 		line = append(line, figureText(bbl, 2))
 	}
-	if !r.VoidedAt.IsZero() {
-		voidedAt = at(r.VoidedAt)
+	remarks, unbooked, by := r.asides(), "", "gauger"
+	switch {
+	case gone:
+		unbooked = figureText(f.bbl, 2)
+	case r.Volumes != nil && v.NetBbl == nil:
+		remarks = append(remarks, "no net: "+strings.Join(v.Missing, ", ")+" not known")
 	}
-	return append(line, strconv.FormatBool(r.Voided != ""), spreadsheetText(r.Replaces), spreadsheetText(r.ReplacedBy), voidedAt, spreadsheetText(r.Voided), spreadsheetText(strings.Join(r.asides(), ", ")))
+	if r.Load == nil {
+		by = r.Person
+	}
+	return append(line, strconv.FormatBool(r.Voided != ""), spreadsheetText(r.Replaces), spreadsheetText(r.ReplacedBy), at(r.VoidedAt), spreadsheetText(r.Voided), spreadsheetText(strings.Join(remarks, ", ")),
+		spreadsheetText(sealOff), spreadsheetText(sealOn), at(r.Written()), spreadsheetText(by), at(r.Changed()), unbooked)
 }
 
-// writeTicketsCSV writes a line for each ticket: times in the site's zone, gauges in inches, volumes in barrels.
+// writeTicketsCSV writes a line for each ticket: times in the site's zone, gauges in inches, volumes in barrels. Beside it, not in it, stands of how
+// many the net is missing, since a sum of that column does not say so.
 func writeTicketsCSV(c *call, h site, rows []ticketRow) error {
 	lines := [][]string{strings.Split(csvColumns, ",")}
 	for i := range rows {
 		lines = append(lines, rows[i].csvLine(h))
+	}
+	if _, all := sumsBy(rows, h, func(*ticketRow) string { return "" }); all[""] != nil && all[""].noNet > 0 {
+		fmt.Fprintf(c.err, "net_bbl is empty for %d of %s, so a sum of it is short; remarks say what is not known\n", all[""].noNet, countText(all[""].n, "ticket"))
 	}
 	return csv.NewWriter(c.out).WriteAll(lines)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -84,8 +83,9 @@ func (r *ticketRow) evidence(h site) sheet {
 	if r.Load != nil {
 		addMeasured(&s, r.Load)
 	}
-	s.add("seal off", "%s", b.SealOff)
-	s.add("seal on", "%s", b.SealOn)
+	_, off, on := r.labels(h)
+	s.add("seal off", "%s", off)
+	s.add("seal on", "%s", on)
 	s = append(s, r.editLines(h)...)
 	for _, f := range r.Found {
 		s.add("learned later", "%s: %s", at(f.At), f.Note)
@@ -307,19 +307,19 @@ func (r *ticketRow) addReceipt(s *sheet, at func(time.Time) string) {
 	s.add("receipt", "%s", text)
 }
 
-// purchaser is who buys, as the ticket says, or as it will say.
+// labels are the purchaser and the seals, as the ticket says or as it will say.
+func (r *ticketRow) labels(h site) (purchaser, sealOff, sealOn string) {
+	buyer := ""
+	if t := h.tank(r.Tank); t != nil {
+		buyer = t.Purchaser
+	}
+	return r.Labels(h.cloudWire(), buyer)
+}
+
+// purchaser is who buys.
 func (r *ticketRow) purchaser(h site) string {
-	b := r.sentBody()
-	for _, e := range r.Edits {
-		if e.Field == "purchaser" {
-			b.Purchaser = e.New
-		}
-	}
-	t := h.tank(r.Tank)
-	if t == nil {
-		return b.Purchaser
-	}
-	return cmp.Or(b.Purchaser, t.Purchaser)
+	name, _, _ := r.labels(h)
+	return name
 }
 
 // feetAndInches is a level as a gauger writes it, and in inches.
