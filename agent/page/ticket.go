@@ -122,21 +122,7 @@ func (p *ticketPage) facts(r *control.TicketRow, w words, site *ledger.Site) {
 		add("Opening gauge", "%s (%.2f in)", tank.Length(r.Gauged[0]).Gauge(), r.Gauged[0])
 		add("Closing gauge", "%s (%.2f in)", tank.Length(r.Gauged[1]).Gauge(), r.Gauged[1])
 	}
-	if v := r.Volumes; v != nil {
-		if v.API60 != nil {
-			add("Gravity", "%.4f specific, %.1f API, at 60 °F", *v.Gravity, *v.API60)
-		}
-		if v.BSW != nil {
-			add("BS&W", "%g %%", *v.BSW)
-		}
-		if v.GrossBbl != nil {
-			add("Gross at 60 °F", "%.2f bbl", *v.GrossBbl)
-		}
-		if v.NetBbl != nil {
-			add("Net at 60 °F", "%.2f bbl", *v.NetBbl)
-		}
-		add("Not known", "%s", strings.Join(v.Missing, ", "))
-	}
+	addVolumes(r.Volumes, add)
 	for _, e := range r.Edits {
 		add("Edited", "%s from %q to %q by %s, %s", e.Field, e.Old, e.New, e.Person, at(e.At))
 	}
@@ -159,6 +145,26 @@ func (p *ticketPage) facts(r *control.TicketRow, w words, site *ledger.Site) {
 	add("By", "%s", r.Person)
 	add("Entered anyway", "%s", r.Anyway)
 	add("Rejected by", "%s", r.Rejected)
+}
+
+// addVolumes adds the figures between the gauges and the barrels at 60 degrees, and those.
+func addVolumes(v *ledger.Volumes, add func(what, format string, args ...any)) {
+	if v == nil {
+		return
+	}
+	if v.API60 != nil {
+		add("Gravity", "%.4f specific, %.1f API, at 60 °F", *v.Gravity, *v.API60)
+	}
+	if v.BSW != nil {
+		add("BS&W", "%g %%", *v.BSW)
+	}
+	if v.GrossBbl != nil {
+		add("Gross at 60 °F", "%.2f bbl", *v.GrossBbl)
+	}
+	if v.NetBbl != nil {
+		add("Net at 60 °F", "%.2f bbl", *v.NetBbl)
+	}
+	add("Not known", "%s", strings.Join(v.Missing, ", "))
 }
 
 // phoneWide is the pixels of a picture that a phone shows whole, with words that can be read.

@@ -119,32 +119,6 @@ func TestALoadThatCameBackIsNotDenied(t *testing.T) {
 	}
 }
 
-// That nothing calls for a person is said only where no other sentence does.
-func TestOnlyWhereNothingAsksItIsSaidSo(t *testing.T) {
-	trucks := func(bbl float64) func(*ticketRow) {
-		return func(r *ticketRow) {
-			r.Matches = []ledger.TruckTicket{{Hauler: "88", Bbl: bbl, Basis: ledger.AsObserved}}
-			r.Hauled = r.TicketRecord.TruckTotals()
-		}
-	}
-	for name, x := range map[string]struct {
-		change func(*ticketRow)
-		said   bool
-	}{
-		"sound":              {nil, true},
-		"the truck's agrees": {trucks(203.3), true},
-		"the truck's is off": {trucks(213), false},
-		"learned later":      {func(r *ticketRow) { r.Found = []ledger.Finding{{Note: "it came back"}} }, false},
-		"sent twice":         {func(r *ticketRow) { r.Unclear = &control.UnclearSends{Count: 1} }, false},
-		"one truck, two":     {func(r *ticketRow) { r.TwiceWith = []string{"M-1"} }, false},
-		"void":               {func(r *ticketRow) { r.Voided = "ann: wrong" }, false},
-	} {
-		if text := strings.Join(paper(x.change).sentences(site{}), "\n"); strings.Contains(text, "Nothing was found that calls for a person.") != x.said {
-			t.Errorf("%s:\n%s", name, text)
-		}
-	}
-}
-
 // Of a load that was seen from the middle, or not to its end, the figures are the least that was taken.
 func TestALoadThatWasNotSeenWholeIsTheLeast(t *testing.T) {
 	for _, why := range []string{tank.BeganBefore, tank.StoppedInside} {
