@@ -61,6 +61,9 @@ func (o *bookOptions) run(ctx context.Context, c *call, _ []string) error {
 			return usageError{fmt.Sprintf("%q is no date; write one such as 2026-03-02", date)}
 		}
 	}
+	if o.period.From > o.period.To && o.period.To != "" {
+		return errBackwards
+	}
 	h := findSite(c)
 	var rows []ledger.BookRow
 	var begins []ledger.BookBegin

@@ -52,6 +52,7 @@ func newRoot(c *call) *cobra.Command {
 		return os.Setenv(config.ShardVariable, shard) // all that reads a configuration goes by it
 	})
 	f.StringVar(&c.format, "format", "", "output `FORMAT`: text, or json for a program (default text)")
+	root.Annotations = map[string]string{formatUsageNote: "output `FORMAT`: text, or json for a program; csv too of tickets list, book, proof, outbox list and the exports (default text)"}
 	addCommands(root, c)
 	completeFormats(root)
 	completeFiles(root)

@@ -30,7 +30,11 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 		}
 		var known []string
 		cmd.Flags().VisitAll(func(x *pflag.Flag) { known = append(known, dashed(x.Name)) })
-		return usageError{fmt.Sprintf("there is no flag %s%s%s", dashed(name), didYouMean(dashed(name), known), hint)}
+		meant := didYouMean(dashed(name), known)
+		if slices.Contains(formatsOf(cmd), name) {
+			meant = " (did you mean --format " + name + "?)"
+		}
+		return usageError{fmt.Sprintf("there is no flag %s%s%s", dashed(name), meant, hint)}
 	}
 	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		return usageError{dashed(missing.GetFlag().Name) + " wants a value behind it" + hint}

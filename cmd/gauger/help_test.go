@@ -69,6 +69,24 @@ func TestEveryCommandHasHelp(t *testing.T) {
 	}
 }
 
+// Each command's help ends with a call that the program takes, and with what its exit status says.
+func TestEveryCommandHasAnExample(t *testing.T) {
+	for _, cmd := range leaves(newRoot(quietCall())) {
+		name := commandName(cmd)
+		args, there := examples[name]
+		if problem := callProblem("gauger " + name + " " + args); !there || problem != "" {
+			t.Errorf("%s: %s", name, problem)
+		}
+		text, _, _ := answers(t, name+" -h")
+		if flat := strings.Join(strings.Fields(text), " "); !strings.Contains(flat, strings.TrimSpace("Such as gauger "+name+" "+args)) || !strings.Contains(strings.ToLower(flat), "exit status") {
+			t.Errorf("%s -h:\n%s", name, text)
+		}
+	}
+	if len(examples) != len(leaves(newRoot(quietCall()))) {
+		t.Error("an example is of no command")
+	}
+}
+
 // The list of all commands has each of them in its place.
 func TestHelpListsEveryCommand(t *testing.T) {
 	text, _, _ := answers(t, "help")

@@ -71,6 +71,7 @@ func writeManual(w io.Writer, cmd *cobra.Command) {
 			fmt.Fprintf(w, ".PP\n%s\n", roff(sub.Long))
 		}
 		writeManualFlags(w, sub)
+		fmt.Fprintf(w, ".PP\nSuch as \\fB%s\\fR\n", roff(sub.CommandPath()+" "+examples[commandName(sub)]))
 	}
 	fmt.Fprint(w, ".SH SEE ALSO\n.BR gauger (1)\n")
 }

@@ -52,11 +52,24 @@ func (h site) checkTank(id string) error {
 	if h.cfg == nil || id == "" || h.tank(id) != nil {
 		return nil
 	}
-	var ids []string
-	for _, t := range h.cfg.Tanks {
-		ids = append(ids, t.ID)
+	return fmt.Errorf("no tank %q is configured%s%s", id, didYouMean(id, h.tankIDs()), h.tankNames("; the tanks are "))
+}
+
+func (h site) tankIDs() (ids []string) {
+	if h.cfg != nil {
+		for _, t := range h.cfg.Tanks {
+			ids = append(ids, t.ID)
+		}
 	}
-	return fmt.Errorf("no tank %q is configured%s; the tanks are %s", id, didYouMean(id, ids), strings.Join(ids, ", "))
+	return ids
+}
+
+// tankNames are the tanks behind words that lead to them; empty where none is known.
+func (h site) tankNames(lead string) string {
+	if ids := h.tankIDs(); ids != nil {
+		return lead + strings.Join(ids, ", ")
+	}
+	return ""
 }
 
 // tank is one tank's configuration; nil when it has none.

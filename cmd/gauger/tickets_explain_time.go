@@ -28,10 +28,14 @@ type explainQuestion struct {
 // readQuestion reads the arguments; a tank and a time may come in either order.
 func readQuestion(c *call, id, at string, rest []string) (q explainQuestion, err error) {
 	wants := usageError{"tickets explain wants a ticket's number, or a time and a tank: `gauger tickets explain \"2026-03-01 14:30\" TK-1001`"}
+	h := findSite(c)
+	zone, now := h.zone(), time.Now()
 	if id == "" && at == "" && len(rest) == 1 {
+		if _, err := clockTime(rest[0], zone, now); err == nil {
+			return q, usageError{fmt.Sprintf("at %s in which tank? `gauger tickets explain %[1]q TANK`%s", rest[0], h.tankNames(", one of "))}
+		}
 		return explainQuestion{number: rest[0]}, nil
 	}
-	zone, now := findSite(c).zone(), time.Now()
 	for _, word := range rest {
 		_, err := clockTime(word, zone, now)
 		switch {

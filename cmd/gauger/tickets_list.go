@@ -19,6 +19,7 @@ import (
 type ticketsListOptions struct {
 	id        string
 	since     string
+	changed   string
 	month     string
 	unmatched bool
 	review    bool
@@ -35,6 +36,7 @@ func ticketsListCommand(c *call) *cobra.Command {
 	f.StringVar(&o.period.from, "from", "", "from this production `DAY` on, or those that ended after a time: 2026-03-01, 24h, 7d")
 	f.StringVar(&o.period.to, "to", "", "up to and with this production `DAY`, or those that ended before a time")
 	f.StringVar(&o.since, "since", "", "the same as --from with a `TIME`; a date is its midnight")
+	f.StringVar(&o.changed, "changed-since", "", "only those that were written, matched, corrected or voided after this `TIME`, whatever their day; a date is its midnight")
 	f.StringVar(&o.month, "month", "", "those of the production days of this `MONTH`: 2026-03")
 	f.BoolVar(&o.unmatched, "unmatched", false, "only those with which no truck's ticket is recorded")
 	f.BoolVar(&o.review, "review", false, "only those that need review: nobody has released them, and no truck's ticket bears them out")
@@ -54,7 +56,7 @@ func (o *ticketsListOptions) run(ctx context.Context, c *call, _ []string) error
 		}
 	}
 	times := siteTimes(h.zone())
-	after := times.parse("since", o.since, time.Time{})
+	after, changed := times.parse("since", o.since, time.Time{}), times.parse("changed-since", o.changed, time.Time{})
 	if err := errors.Join(times.err, o.period.read(h.zone())); err != nil {
 		return err
 	}
@@ -63,7 +65,7 @@ func (o *ticketsListOptions) run(ctx context.Context, c *call, _ []string) error
 		return err
 	}
 	rows = slices.DeleteFunc(rows, func(r ticketRow) bool {
-		return o.id != "" && r.Tank != o.id || r.End.Before(after) || !o.period.contains(&r) || o.unmatched && (r.Hauled != nil || r.Off()) || o.review && r.ForReview() == nil
+		return o.id != "" && r.Tank != o.id || r.End.Before(after) || r.touched().Before(changed) || !o.period.contains(&r) || o.unmatched && (r.Hauled != nil || r.Off()) || o.review && r.ForReview() == nil
 	})
 	switch {
 	case c.json():
@@ -74,10 +76,35 @@ func (o *ticketsListOptions) run(ctx context.Context, c *call, _ []string) error
 		if err := h.checkTank(o.id); err != nil { // else it may be one of before
 			return usageError{"--tank: " + err.Error()}
 		}
-		fmt.Fprintln(c.out, "no tickets")
+		fmt.Fprintln(c.out, "no tickets"+h.notBegun(o.period.fromDay, time.Now()))
 		return sayLostTickets(ctx, c)
 	}
 	return printTickets(c, h, rows, bookRuns(ctx, c, rows))
+}
+
+// notBegun says that the production day of a date has not begun, where that is why there is nothing of it.
+func (h site) notBegun(date string, now time.Time) string {
+	day, err := time.Parse(time.DateOnly, date)
+	begins := h.productionDayStart(day)
+	if err != nil || h.cfg == nil || !now.Before(begins) {
+		return ""
+	}
+	local := now.In(h.zone())
+	if now.Before(h.productionDayStart(local)) {
+		local = local.AddDate(0, 0, -1)
+	}
+	return fmt.Sprintf("; production day %s begins at %s, and now it is that of %s", date, timeText(begins, h.zone()), local.Format(time.DateOnly))
+}
+
+// touched is when it was written or anything was said of it last; of one that is held, its end at the least.
+func (r *ticketRow) touched() time.Time {
+	last := r.Changed()
+	for _, t := range []time.Time{r.End, r.Written()} {
+		if t.After(last) {
+			last = t
+		}
+	}
+	return last
 }
 
 // sayLostTickets says below an empty list that there were tickets, which a damaged or deleted outbox file took.
@@ -325,6 +352,9 @@ func (p *period) read(zone *time.Location) error {
 		if times.err != nil {
 			return times.err
 		}
+	}
+	if p.fromDay > p.toDay && p.toDay != "" || p.fromAt.After(p.toAt) && !p.toAt.IsZero() {
+		return errBackwards
 	}
 	return nil
 }

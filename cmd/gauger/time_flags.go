@@ -94,6 +94,9 @@ func monthDays(month string) (from, to string, err error) {
 // errMonthAlone: a month is a period by itself.
 var errMonthAlone = usageError{"--month is a whole month; leave the other days out"}
 
+// errBackwards: nothing lies in such a period, and an empty list would look as if it did not happen.
+var errBackwards = usageError{"--from is after --to"}
+
 func parseNumber(text string) (float64, error) {
 	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
