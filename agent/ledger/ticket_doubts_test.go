@@ -350,3 +350,37 @@ func TestASlipInAName(t *testing.T) {
 		}
 	}
 }
+
+// A tank that filled with 5 bbl an hour between its tickets does not fill with 35 between this one and the one before or behind it; who has too
+// few tickets to know, or one of another tank, is told nothing.
+func TestATicketToWhichTheTankHadToFillTooFastIsDoubted(t *testing.T) {
+	_, tk, _ := chainTank(t)
+	tk.Loads.MinLoad = 25
+	at := time.Date(2026, 11, 1, 6, 0, 0, 0, time.UTC)
+	var known []TicketRecord
+	for i := range 6 { // each day 120 bbl, from 144 in to 72 in
+		known = append(known, TicketRecord{Number: "M-" + string(rune('1'+i)), Tank: "TK-1", Start: at, End: at.Add(30 * time.Minute), Gauged: []float64{144, 72}})
+		at = at.Add(24*time.Hour + 30*time.Minute)
+	}
+	last := known[5].End
+	w := func(after time.Duration, open, closing float64) *ManualTicket {
+		return &ManualTicket{Tank: "TK-1", Start: last.Add(after), End: last.Add(after + 30*time.Minute), Open: open, Close: closing}
+	}
+	for name, x := range map[string]struct {
+		w     *ManualTicket
+		known []TicketRecord
+		want  string
+	}{
+		"too fast":      {w(4*time.Hour, 155, 72), known, "from the closing gauge of M-6 to the opening gauge of this one 139 bbl would have come in 4.0 h; between two others of TK-1 never more than 5.0 an hour"},
+		"as ever":       {w(24*time.Hour, 144, 72), known, ""},
+		"a second well": {w(24*time.Hour, 180, 72), known, ""},
+		"rounded":       {w(10*time.Minute, 74, 20), known, ""},
+		"not known":     {w(4*time.Hour, 155, 72), known[3:], ""},
+		"before it":     {&ManualTicket{Tank: "TK-1", Start: last.Add(-5 * time.Hour), End: last.Add(-4 * time.Hour), Open: 140, Close: 50}, known, "from the closing gauge of this one to the opening gauge of M-6 157 bbl would have come in 3.5 h"},
+		"in its place":  {&ManualTicket{Tank: "TK-1", Start: known[5].Start, End: last, Open: 144, Close: 60, Replaces: "m-6"}, known, ""},
+	} {
+		if got := strings.Join(fillsTooFast(tk, x.w, x.known), "; "); !strings.HasPrefix(got, x.want) || x.want == "" && got != "" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

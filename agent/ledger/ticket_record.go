@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"gauger/agent/cloud"
 	"gauger/agent/tank"
 )
 
@@ -130,23 +129,6 @@ func (b *TicketRecord) gauges() []float64 {
 	return nil
 }
 
-// Labels are its purchaser and its seals as they were sent, or as they will be: buyer is the tank's purchaser, w says what seals are
-// where nobody has given any.
-func (b *TicketRecord) Labels(w cloud.Wire, buyer string) (purchaser, sealOff, sealOn string) {
-	var sent struct{ Purchaser, SealOff, SealOn string }
-	if b.Left() {
-		_ = json.Unmarshal(b.Ticket, &sent) // one that was rebuilt has no bytes
-	} else {
-		r := cloud.RunTicket{Start: b.Start, End: b.End}
-		applyEdits(&r, b.Edits)
-		sent.Purchaser = r.Purchaser
-		if b.Rejected == "" {
-			sent.SealOn, sent.SealOff = w.Seals(r)
-		}
-	}
-	return cmp.Or(sent.Purchaser, buyer), sent.SealOff, sent.SealOn
-}
-
 // Written is when its figures were fixed, as it was given to the outbox or rejected; zero: they are not yet.
 func (b *TicketRecord) Written() (t time.Time) {
 	if b.Left() || b.Rejected != "" {
@@ -157,24 +139,19 @@ func (b *TicketRecord) Written() (t time.Time) {
 
 // Changed is when a person, or what gauger learned, last changed what is said of it; zero: never.
 func (b *TicketRecord) Changed() time.Time {
-	t := b.VoidedAt
-	see := func(at time.Time) {
-		if at.After(t) {
-			t = at
-		}
-	}
+	times := []time.Time{b.VoidedAt}
 	for _, e := range b.Edits {
-		see(e.At)
+		times = append(times, e.At)
 	}
 	for _, f := range b.Found {
-		see(f.At)
+		times = append(times, f.At)
 	}
 	for _, m := range b.Matches {
-		if see(m.At); m.Removed != nil {
-			see(m.Removed.At)
+		if times = append(times, m.At); m.Removed != nil {
+			times = append(times, m.Removed.At)
 		}
 	}
-	return t
+	return slices.MaxFunc(times, time.Time.Compare)
 }
 
 // Inflow is what flowed in over its load, barrels; nil where gauger saw no load.

@@ -197,6 +197,43 @@ func (s *Site) inherit(w *ManualTicket, known []TicketRecord) {
 	w.SealOff, w.SealOn, w.Purchaser = cmp.Or(w.SealOff, old.SealOff), cmp.Or(w.SealOn, old.SealOn), cmp.Or(w.Purchaser, old.Purchaser)
 }
 
+// leastGaps is how many times between two tickets of a tank tell how fast it fills; fasterBy times as fast as in the fastest of them it does
+// not: a well that is turned into the tank hardly doubles what comes.
+const (
+	leastGaps = 4
+	fasterBy  = 3
+)
+
+// fillsTooFast is what speaks against the gauges of a ticket beside those of the tickets before and after it: the tank would have filled far
+// faster than between any two others.
+func fillsTooFast(t *Tank, w *ManualTicket, known []TicketRecord) (doubts []string) {
+	all := []TicketRecord{{Start: w.Start, End: w.End, Gauged: []float64{w.Open, w.Close}}}
+	for i := range known {
+		if b := &known[i]; b.Tank == w.Tank && !b.Off() && b.gauges() != nil && !(b.Number != "" && strings.EqualFold(b.Number, w.Replaces)) {
+			all = append(all, *b)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b TicketRecord) int { return a.Start.Compare(b.Start) })
+	others, fastest := 0, 0.0 // barrels an hour
+	for _, own := range []bool{false, true} {
+		for i := range all[1:] {
+			a, b := &all[i], &all[i+1]
+			hours := b.Start.Sub(a.End).Hours()
+			from, err1 := t.Table.Barrels(a.gauges()[1])
+			to, err2 := t.Table.Barrels(b.gauges()[0])
+			switch rise := to - from; {
+			case hours <= 0 || err1 != nil || err2 != nil || own != (a.Tank == "" || b.Tank == ""):
+			case !own:
+				others, fastest = others+1, max(fastest, rise/max(hours, 1))
+			case others >= leastGaps && rise > t.Loads.MinLoad && rise/hours > fasterBy*fastest:
+				doubts = append(doubts, fmt.Sprintf("from the closing gauge of %s to the opening gauge of %s %.0f bbl would have come in %.1f h; between two others of %s never more than %.1f an hour",
+					cmp.Or(a.Name(), "this one"), cmp.Or(b.Name(), "this one"), rise, hours, w.Tank, fastest))
+			}
+		}
+	}
+	return doubts
+}
+
 // figuresOf is what a ticket has beside its gauges. The version before kept of a person's only the volumes that follow from it.
 func (s *Site) figuresOf(t *Tank, b *TicketRecord) (g Given) {
 	switch v := b.Volumes; {
@@ -219,6 +256,23 @@ func (s *Site) figuresOf(t *Tank, b *TicketRecord) (g Given) {
 		g.Purchaser = sent.Purchaser
 	}
 	return g
+}
+
+// Labels are its purchaser and its seals as they were sent, or as they will be: buyer is the tank's purchaser, w says what seals are
+// where nobody has given any.
+func (b *TicketRecord) Labels(w cloud.Wire, buyer string) (purchaser, sealOff, sealOn string) {
+	var sent struct{ Purchaser, SealOff, SealOn string }
+	if b.Left() {
+		_ = json.Unmarshal(b.Ticket, &sent) // one that was rebuilt has no bytes
+	} else {
+		r := cloud.RunTicket{Start: b.Start, End: b.End}
+		applyEdits(&r, b.Edits)
+		sent.Purchaser = r.Purchaser
+		if b.Rejected == "" {
+			sent.SealOn, sent.SealOff = w.Seals(r)
+		}
+	}
+	return cmp.Or(sent.Purchaser, buyer), sent.SealOff, sent.SealOn
 }
 
 // complete adds to a ticket what follows from the rest: the production day of its closing, and the volumes of one

@@ -340,6 +340,7 @@ func (tx *txn) judgeManual(w *ManualTicket, known []TicketRecord) (doubts []stri
 	if least := t.Loads.MinLoad; err1 == nil && err2 == nil && full-left < least {
 		doubt("by the table it is %.1f bbl, and a load of tank %s has at least %g (loads.min_load)", full-left, w.Tank, least)
 	}
+	doubts = append(doubts, fillsTooFast(t, w, known)...)
 	if err1 == nil && err2 == nil {
 		doubts = append(doubts, tooMuch(t.Loads, full-left, w.End.Sub(w.Start))...)
 	}
