@@ -82,6 +82,8 @@ func (c *checker) checkIdentity(at string, t *Tank) {
 		c.problemf(at+".purchaser", "missing; a ticket must name who buys the oil")
 	case strings.EqualFold(strings.TrimSpace(t.Purchaser), "unknown"):
 		c.problemf(at+".purchaser", "%s buys nothing; write who buys the oil", quote(t.Purchaser))
+	case slices.Contains([]string{"none", "nobody", "na", "n/a", "n.a.", "tbd", "tba", "?", "-", "x", "xxx", "water"}, strings.ToLower(strings.TrimSpace(t.Purchaser))):
+		c.warnf(at+".purchaser", "%s stands on each ticket as who buys the oil; write who does, or product: water where there is none in it", quote(t.Purchaser))
 	}
 }
 

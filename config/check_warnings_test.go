@@ -181,3 +181,13 @@ func TestATankOfWaterNeedsNoPurchaser(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// What a person writes who does not know the buyer, or of a tank of water, stands on no ticket unseen.
+func TestAPurchaserWhoIsNobodyIsDoubted(t *testing.T) {
+	for name, want := range map[string]bool{"none": true, "n/a": true, "TBD": true, "None Oil": false, "Nora": false} {
+		cfg := edited(t, "purchaser: Acme Crude Gathering", "purchaser: "+name)
+		if got := slices.ContainsFunc(cfg.Warnings, func(p Problem) bool { return strings.Contains(p.String(), "product: water") }); got != want {
+			t.Errorf("%s: %v", name, cfg.Warnings)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"net/url"
 	"os"
 	"os/user"
@@ -17,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gauger/agent/console"
+	"gauger/agent/tank"
 	"gauger/collectors/modbus"
 	"gauger/config"
 )
@@ -154,7 +156,8 @@ func printTanks(t *table, cfg *config.Config) {
 	for _, k := range cfg.Tanks {
 		text := ""
 		if bbl, err := k.Table.Barrels(float64(k.Height)); err == nil {
-			text = fmt.Sprintf("%.1f bbl at %s; ", bbl, strings.TrimSuffix(spokenLevel(float64(k.Height)), " 0 in"))
+			inch, foot := bbl/float64(k.Height), tank.Cylinder(12, 12).PerInch(0) // of an upright tank a foot wide
+			text = fmt.Sprintf("%.1f bbl at %s, %.2f an inch, as upright and %.1f ft wide; ", bbl, strings.TrimSuffix(spokenLevel(float64(k.Height)), " 0 in"), inch, math.Sqrt(inch/foot))
 		}
 		gross, net := k.Lacks()
 		switch {
@@ -178,11 +181,13 @@ func printTanks(t *table, cfg *config.Config) {
 		t.printf("%s: %s\n", strings.Join(alike[text], ", "), text)
 	}
 	if cfg.LeaveAtOnce() {
-		whose := "each"
+		whose := "each, also one that needs review (tickets.review: send),"
 		if cfg.Tickets.Review == "hold" {
 			whose = "each that needs no review"
 		}
 		t.printf("tickets: %s leaves as soon as it is decided, %s after its load; to have time to edit or reject one, write tickets: {hold: 4h}\n", whose, spokenDuration(cfg.Tickets.Hold))
+	} else if cfg.Tickets.Review != "hold" && slices.ContainsFunc(cfg.Tanks, config.Tank.Ticketed) {
+		t.printf("tickets: one that needs review leaves too when its hold is over (tickets.review: send); review: hold keeps it for a person\n")
 	}
 }
 

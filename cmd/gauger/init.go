@@ -49,7 +49,7 @@ func initCommand(c *call) *cobra.Command {
 	f.StringArrayVar(&o.mqtt, "mqtt", nil, "`BROKER` as URL,key=value,... with the keys name, username and password (its place); its points with --point")
 	f.StringArrayVar(&o.maps, "map", nil, "`FILE` with the registers of the last --modbus, or with none only shown: MBMap, Kepware or Ignition CSV, or what check --template-of has printed")
 	f.StringArrayVar(&o.points, "point", nil, "`POINT` as DEVICE/NAME,key=value,... with the keys of the configuration: plc/l1,holding=100,type=float32")
-	f.StringArrayVar(&o.tanks, "tank", nil, "`TANK` as ID,key=value,... with the keys level, height, strapping or diameter, purchaser, sensor, unit, top_temperature, specific_gravity, bsw")
+	f.StringArrayVar(&o.tanks, "tank", nil, "`TANK` as ID,key=value,... with the keys level, height, strapping or diameter, purchaser, product, group, interface, sensor, unit, top_temperature, specific_gravity, bsw")
 	f.StringVar(&o.store, "store", "", "`FOLDER` of outbox, keys and state; default the usual")
 	word(cmd, &o.base, "map-base", "the first address of a map that does not say it", "0", "1")
 	f.BoolVar(&o.fresh, "fresh", false, "forget what was answered before, in a run that was not finished")
@@ -170,7 +170,7 @@ func (o *initOptions) given() (map[string]string, error) {
 		all[key+"url"], all[key+"username"], all[key+"password"], all[key+"topics"], all[key+"name"] = pairs[""], pairs["username"], pairs["password"], "", pairs["name"]
 	}
 	for n, text := range o.tanks {
-		keys := []string{"level", "unit", "height", "strapping", "diameter", "sensor", "purchaser", "top_temperature", "specific_gravity", "bsw"}
+		keys := []string{"level", "unit", "height", "strapping", "diameter", "sensor", "product", "purchaser", "group", "interface", "top_temperature", "specific_gravity", "bsw"}
 		pairs, err := splitSpec("--tank", text, keys...)
 		if err != nil {
 			return nil, err

@@ -59,7 +59,7 @@ type Point struct {
 // Tank is one tank. Its sizes stand as they were answered.
 type Tank struct {
 	ID, Level, Height, Diameter, Strapping, Sensor, Purchaser string
-	Top, Gravity, BSW                                         string
+	Top, Gravity, BSW, Product, Group, Interface              string
 	height                                                    tank.Length
 }
 

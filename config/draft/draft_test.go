@@ -79,6 +79,7 @@ plc/tk1-level
 
 12ft
 
+
 Acme: Crude & Sons #2
 70
 
@@ -89,6 +90,7 @@ ft
 16ft
 tk.csv
 float
+
 
 plc/tk1-level
 

@@ -59,11 +59,28 @@ func (v *Interview) askTank(ctx context.Context, key string, n int) (t Tank, err
 			}
 			return text, nil
 		}}),
+		ask(&t.Product, dialogue.Question{Key: "product", Text: "  Oil or water in it", Default: "oil", Check: func(text string) (string, error) {
+			if text != "oil" && text != "water" {
+				return "", errors.New("oil or water")
+			}
+			return text, nil
+		}}),
+	)
+	t.Group, t.Interface = v.Given[key+"group"], v.Given[key+"interface"]
+	if err != nil || t.Product == "water" { // of which no ticket is made
+		return v.sized(t, level, err)
+	}
+	err = first(
 		ask(&t.Purchaser, dialogue.Question{Key: "purchaser", Text: "  Who buys the oil", Default: v.lastPurchaser()}),
 		ask(&t.Top, dialogue.Question{Key: "top_temperature", Text: "  Its temperature: a point, or degF", Optional: true, Check: v.checkTemperature}),
 		ask(&t.Gravity, dialogue.Question{Key: "specific_gravity", Text: "  Specific gravity 60/60, such as 0.83", Optional: true, Check: v.checkSource("specific_gravity")}),
 		ask(&t.BSW, dialogue.Question{Key: "bsw", Text: "  BS&W in percent, such as 0.2", Optional: true, Check: v.checkSource("bsw")}),
 	)
+	return v.sized(t, level, err)
+}
+
+// sized gives a tank that was answered without a mistake its height, and its level the range that follows from it.
+func (v *Interview) sized(t Tank, level *Point, err error) (Tank, error) {
 	if err != nil {
 		return t, err
 	}
@@ -99,8 +116,10 @@ func (v *Interview) checkTankID(id string) (string, error) {
 }
 
 func (v *Interview) lastPurchaser() string {
-	if n := len(v.site.Tanks); n > 0 {
-		return v.site.Tanks[n-1].Purchaser
+	for _, t := range slices.Backward(v.site.Tanks) {
+		if t.Purchaser != "" {
+			return t.Purchaser
+		}
 	}
 	return ""
 }

@@ -153,6 +153,15 @@ func (t Tank) write(line func(string, ...any)) {
 	}
 	line("    offset: 0in   # added to the level; gauger commission sets it")
 	line("    sensor: %s", t.Sensor)
+	for _, x := range [][2]string{{"group", t.Group}, {"interface", t.Interface}} {
+		if x[1] != "" {
+			line("    %s: %s", x[0], yamlText(x[1]))
+		}
+	}
+	if t.Product == "water" {
+		line("    product: water   # no run ticket is made of it")
+		return
+	}
 	line("    purchaser: %s", yamlText(t.Purchaser))
 	for _, x := range [][3]string{{"top_temperature", t.Top, "68"}, {"specific_gravity", t.Gravity, "0.83"}, {"bsw", t.BSW, "0.2"}} {
 		if x[1] != "" {
