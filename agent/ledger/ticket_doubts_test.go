@@ -371,12 +371,12 @@ func TestATicketToWhichTheTankHadToFillTooFastIsDoubted(t *testing.T) {
 		known []TicketRecord
 		want  string
 	}{
-		"too fast":      {w(4*time.Hour, 155, 72), known, "from the closing gauge of M-6 to the opening gauge of this one 139 bbl would have come in 4.0 h; between two others of TK-1 never more than 5.0 an hour"},
+		"too fast":      {w(4*time.Hour, 155, 72), known, "from the closing of M-6 to the opening of this one 139 bbl came in 4.0 h; between others of TK-1 at most 5.0 an hour"},
 		"as ever":       {w(24*time.Hour, 144, 72), known, ""},
 		"a second well": {w(24*time.Hour, 180, 72), known, ""},
 		"rounded":       {w(10*time.Minute, 74, 20), known, ""},
 		"not known":     {w(4*time.Hour, 155, 72), known[3:], ""},
-		"before it":     {&ManualTicket{Tank: "TK-1", Start: last.Add(-5 * time.Hour), End: last.Add(-4 * time.Hour), Open: 140, Close: 50}, known, "from the closing gauge of this one to the opening gauge of M-6 157 bbl would have come in 3.5 h"},
+		"before it":     {&ManualTicket{Tank: "TK-1", Start: last.Add(-5 * time.Hour), End: last.Add(-4 * time.Hour), Open: 140, Close: 50}, known, "from the closing of this one to the opening of M-6 157 bbl came in 3.5 h"},
 		"in its place":  {&ManualTicket{Tank: "TK-1", Start: known[5].Start, End: last, Open: 144, Close: 60, Replaces: "m-6"}, known, ""},
 	} {
 		if got := strings.Join(fillsTooFast(tk, x.w, x.known), "; "); !strings.HasPrefix(got, x.want) || x.want == "" && got != "" {

@@ -139,19 +139,26 @@ func (b *TicketRecord) Written() (t time.Time) {
 
 // Changed is when a person, or what gauger learned, last changed what is said of it; zero: never.
 func (b *TicketRecord) Changed() time.Time {
-	times := []time.Time{b.VoidedAt}
-	for _, e := range b.Edits {
-		times = append(times, e.At)
-	}
-	for _, f := range b.Found {
-		times = append(times, f.At)
-	}
-	for _, m := range b.Matches {
-		if times = append(times, m.At); m.Removed != nil {
-			times = append(times, m.Removed.At)
+	last := b.VoidedAt
+	later := func(t time.Time) {
+		if t.After(last) {
+			last = t
 		}
 	}
-	return slices.MaxFunc(times, time.Time.Compare)
+	for i := range b.Edits {
+		later(b.Edits[i].At)
+	}
+	for i := range b.Found {
+		later(b.Found[i].At)
+	}
+	for i := range b.Matches {
+		if m := &b.Matches[i]; m.Removed != nil {
+			later(m.Removed.At)
+		} else {
+			later(m.At)
+		}
+	}
+	return last
 }
 
 // Inflow is what flowed in over its load, barrels; nil where gauger saw no load.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"gauger/agent/cloud"
@@ -207,26 +208,27 @@ const (
 // fillsTooFast is what speaks against the gauges of a ticket beside those of the tickets before and after it: the tank would have filled far
 // faster than between any two others.
 func fillsTooFast(t *Tank, w *ManualTicket, known []TicketRecord) (doubts []string) {
-	all := []TicketRecord{{Start: w.Start, End: w.End, Gauged: []float64{w.Open, w.Close}}}
+	own := &TicketRecord{Start: w.Start, End: w.End, Gauged: []float64{w.Open, w.Close}}
+	all := []*TicketRecord{own}
 	for i := range known {
 		if b := &known[i]; b.Tank == w.Tank && !b.Off() && b.gauges() != nil && !(b.Number != "" && strings.EqualFold(b.Number, w.Replaces)) {
-			all = append(all, *b)
+			all = append(all, b)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b TicketRecord) int { return a.Start.Compare(b.Start) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Start.Before(all[j].Start) })
 	others, fastest := 0, 0.0 // barrels an hour
-	for _, own := range []bool{false, true} {
+	for _, mine := range []bool{false, true} {
 		for i := range all[1:] {
-			a, b := &all[i], &all[i+1]
+			a, b := all[i], all[i+1]
 			hours := b.Start.Sub(a.End).Hours()
 			from, err1 := t.Table.Barrels(a.gauges()[1])
 			to, err2 := t.Table.Barrels(b.gauges()[0])
 			switch rise := to - from; {
-			case hours <= 0 || err1 != nil || err2 != nil || own != (a.Tank == "" || b.Tank == ""):
-			case !own:
+			case hours <= 0 || err1 != nil || err2 != nil || mine != (a == own || b == own):
+			case !mine:
 				others, fastest = others+1, max(fastest, rise/max(hours, 1))
 			case others >= leastGaps && rise > t.Loads.MinLoad && rise/hours > fasterBy*fastest:
-				doubts = append(doubts, fmt.Sprintf("from the closing gauge of %s to the opening gauge of %s %.0f bbl would have come in %.1f h; between two others of %s never more than %.1f an hour",
+				doubts = append(doubts, fmt.Sprintf("from the closing of %s to the opening of %s %.0f bbl came in %.1f h; between others of %s at most %.1f an hour",
 					cmp.Or(a.Name(), "this one"), cmp.Or(b.Name(), "this one"), rise, hours, w.Tank, fastest))
 			}
 		}

@@ -152,9 +152,10 @@ func noRoom(store string, most, room config.Size) string {
 // alike are said together. And it says where nobody will have time to change a ticket.
 func printTanks(t *table, cfg *config.Config) {
 	var says []string
-	alike := map[string][]string{}
+	alike, trucks := map[string][]string{}, false
 	for _, k := range cfg.Tanks {
 		text := ""
+		trucks = trucks || k.Ticketed()
 		if bbl, err := k.Table.Barrels(float64(k.Height)); err == nil {
 			inch, foot := bbl/float64(k.Height), tank.Cylinder(12, 12).PerInch(0) // of an upright tank a foot wide
 			text = fmt.Sprintf("%.1f bbl at %s, %.2f an inch, as upright and %.1f ft wide; ", bbl, strings.TrimSuffix(spokenLevel(float64(k.Height)), " 0 in"), inch, math.Sqrt(inch/foot))
@@ -186,7 +187,7 @@ func printTanks(t *table, cfg *config.Config) {
 			whose = "each that needs no review"
 		}
 		t.printf("tickets: %s leaves as soon as it is decided, %s after its load; to have time to edit or reject one, write tickets: {hold: 4h}\n", whose, spokenDuration(cfg.Tickets.Hold))
-	} else if cfg.Tickets.Review != "hold" && slices.ContainsFunc(cfg.Tanks, config.Tank.Ticketed) {
+	} else if cfg.Tickets.Review != "hold" && trucks {
 		t.printf("tickets: one that needs review leaves too when its hold is over (tickets.review: send); review: hold keeps it for a person\n")
 	}
 }

@@ -67,7 +67,8 @@ func printHelp(cmd *cobra.Command, _ []string) {
 		fmt.Fprintf(w, "\n`%s COMMAND -h` lists a command's flags.\n", cmd.CommandPath())
 		return
 	}
-	fmt.Fprint(w, "\n"+helpRow("Such as", 9, cmd.CommandPath()+" "+examples[commandName(cmd)]))
+	args, _ := exampleOf(commandName(cmd))
+	fmt.Fprint(w, "\n"+helpRow("Such as", 9, cmd.CommandPath()+" "+args))
 	if commandName(cmd) != "status" { // which tells its own
 		fmt.Fprintln(w, exitWords)
 	}
@@ -75,25 +76,66 @@ func printHelp(cmd *cobra.Command, _ []string) {
 
 const exitWords = "Exit status: 0 done, 1 failed, 2 usage, 75 busy, 78 bad configuration"
 
-// examples are the arguments of a call of each command, as it is made most often.
-var examples = map[string]string{
-	"run": "-c /etc/gauger/gauger.yaml", "init": "-c site.yaml", "check": "site.yaml", "read": "--watch plc/level",
-	"probe": `tcp://10.20.0.5:502 1 100 --expect 15ft4in --height 20ft`, "scan": "tcp://10.20.0.5:502", "commission": "TK-1", "discover mqtt": "tcp://10.20.0.9:1883 --for 5m",
-	"status": "--all", "top": "", "book": "--month 2026-03 --format csv",
-	"tickets list": "--month 2026-03 --format csv", "tickets show": "A-TEST-TK-1-20260302T1500Z", "tickets explain": `"2026-03-02 14:10" TK-1`,
-	"tickets match": "A-TEST-TK-1-20260302T1500Z --hauler 88123 --barrels 180.4",
-	"tickets add":   `--tank TK-1 --start "2026-03-02 09:00" --end "2026-03-02 09:40" --open 14-03-1 --close 4-01-2`,
-	"tickets edit":  "A-TEST-TK-1-20260302T1500Z --bsw 0.4 --why retested",
-	"tickets hold":  `A-TEST-TK-1-20260302T1500Z --for 4h --why retest`, "tickets release": "A-TEST-TK-1-20260302T1500Z",
-	"tickets reject": `A-TEST-TK-1-20260302T1500Z --why "oil was moved"`,
-	"tanks list":     "", "tanks inhibit": "TK-1 2h --why cleaning", "tanks allow": "TK-1", "tanks export": "--shards 2 --out /tmp/tanks", "tanks import": "/tmp/tanks/0.json",
-	"export readings": "--from 7d -o readings.csv", "backtest": "--plot week.svg --against sent", "apply": "--dry-run site.yaml",
-	"proof": "--from 2026-03-01 --to 2026-03-31", "audit": "--since 7d", "bundle": "-o bundle.tar.gz",
-	"outbox list": "tickets --state all", "outbox show": "tickets/12", "outbox dead": "", "outbox retry": "tickets/12", "outbox confirm": `tickets/12 --why "seen in their list"`,
-	"outbox drop": `events/7 --why "a test"`, "outbox export": "tickets -o tickets.json", "outbox check": "outbox.db",
-	"keys show": "", "keys renew": "primary", "keys set": "primary", "login": "", "clock trust": "", "devices query": "--all", "memo add": `1 "pump is off"`,
-	"events get": "Diagnostic --start 7d --end now", "events save": "--file events.json", "tagvalues save": "W-1 --file values.json", "targets save": "W-1 --file targets.json",
-	"completion": "bash", "version": "",
+// examples are a call of each command, as it is made most often: its name, and behind the colon its arguments.
+const examples = `run: -c /etc/gauger/gauger.yaml
+init: -c site.yaml
+check: site.yaml
+read: --watch plc/level
+probe: tcp://10.20.0.5:502 1 100 --expect 15ft4in
+scan: tcp://10.20.0.5:502
+commission: TK-1
+discover mqtt: tcp://10.20.0.9:1883 --for 5m
+status: --all
+top:
+book: --month 2026-03 --format csv
+tickets list: --month 2026-03 --format csv
+tickets show: A-12
+tickets explain: "2026-03-02 14:10" TK-1
+tickets match: A-12 --hauler 88123 --barrels 180.4
+tickets add: --tank TK-1 --start "2026-03-02 09:00" --end "2026-03-02 09:40" --open 14-03-1 --close 4-01-2
+tickets edit: A-12 --bsw 0.4 --why retested
+tickets hold: A-12 --for 4h --why retest
+tickets release: A-12
+tickets reject: A-12 --why "oil was moved"
+tanks list:
+tanks inhibit: TK-1 2h --why cleaning
+tanks allow: TK-1
+tanks export: --shards 2 --out /tmp/tanks
+tanks import: /tmp/tanks/0.json
+export readings: --from 7d -o readings.csv
+backtest: --plot week.svg --against sent
+apply: --dry-run site.yaml
+proof: --from 2026-03-01 --to 2026-03-31
+audit: --since 7d
+bundle: -o bundle.tar.gz
+outbox list: tickets --state all
+outbox show: tickets/12
+outbox dead:
+outbox retry: tickets/12
+outbox confirm: tickets/12 --why "seen in their list"
+outbox drop: events/7 --why "a test"
+outbox export: tickets -o tickets.json
+outbox check: outbox.db
+keys show:
+keys renew: primary
+keys set: primary
+login:
+clock trust:
+devices query: --all
+memo add: 1 "pump is off"
+events get: Diagnostic --start 7d --end now
+events save: --file events.json
+tagvalues save: W-1 --file values.json
+targets save: W-1 --file targets.json
+completion: bash
+version:
+`
+
+// exampleOf is the call of a command in examples.
+func exampleOf(name string) (args string, there bool) {
+	_, rest, there := strings.Cut("\n"+examples, "\n"+name+":")
+	args, _, _ = strings.Cut(rest, "\n")
+	return strings.TrimSpace(args), there
 }
 
 // usageLine is a command with its arguments.

@@ -71,7 +71,8 @@ func writeManual(w io.Writer, cmd *cobra.Command) {
 			fmt.Fprintf(w, ".PP\n%s\n", roff(sub.Long))
 		}
 		writeManualFlags(w, sub)
-		fmt.Fprintf(w, ".PP\nSuch as \\fB%s\\fR\n", roff(sub.CommandPath()+" "+examples[commandName(sub)]))
+		args, _ := exampleOf(commandName(sub))
+		fmt.Fprintf(w, ".PP\nSuch as \\fB%s\\fR\n", roff(sub.CommandPath()+" "+args))
 	}
 	fmt.Fprint(w, ".SH SEE ALSO\n.BR gauger (1)\n")
 }

@@ -44,17 +44,16 @@ func addTicketFlags(f *pflag.FlagSet) *handTicket {
 	} {
 		f.StringVar(x.into, x.name, "", x.about)
 	}
-	for _, x := range []struct {
-		into        *string
-		name, about string
-	}{{&t.SealOff, "seal-off", "`TEXT` of the seal that was taken off; default as configured"}, {&t.SealOn, "seal-on", "`TEXT` of the seal that was put on; default as configured"}} {
-		f.Func(x.name, x.about, func(text string) error {
-			if *x.into = strings.TrimSpace(text); *x.into == "" {
+	seal := func(into *string) func(string) error {
+		return func(text string) error {
+			if *into = strings.TrimSpace(text); *into == "" {
 				return errors.New("want the number of the seal; without the flag the ticket has what the configuration says (service.wire.seal_mode)")
 			}
 			return nil
-		})
+		}
 	}
+	f.Func("seal-off", "`TEXT` of the seal that was taken off; default as configured", seal(&t.SealOff))
+	f.Func("seal-on", "`TEXT` of the seal that was put on; default as configured", seal(&t.SealOn))
 	optional(f, &t.TopTemperature, "top-temperature", "top temperature of the oil, `DEGREES` Fahrenheit")
 	optional(f, &t.BottomTemperature, "bottom-temperature", "bottom temperature, `DEGREES` Fahrenheit")
 	for _, name := range []string{"gravity", "specific-gravity"} { // the second is of the version before

@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,6 +41,12 @@ func (v *Interview) askTank(ctx context.Context, key string, n int) (t Tank, err
 		v.Say("  The service knows no device with the external id %s. Its tickets are sent all the same: look whether that is how the service writes it.", t.ID)
 	}
 	var level *Point
+	sold := []func() error{
+		ask(&t.Purchaser, dialogue.Question{Key: "purchaser", Text: "  Who buys the oil", Default: v.lastPurchaser()}),
+		ask(&t.Top, dialogue.Question{Key: "top_temperature", Text: "  Its temperature: a point, or degF", Optional: true, Check: v.checkTemperature}),
+		ask(&t.Gravity, dialogue.Question{Key: "specific_gravity", Text: "  Specific gravity 60/60, such as 0.83", Optional: true, Check: v.checkSource("specific_gravity")}),
+		ask(&t.BSW, dialogue.Question{Key: "bsw", Text: "  BS&W in percent, such as 0.2", Optional: true, Check: v.checkSource("bsw")}),
+	}
 	err = first(
 		func() (err error) { level, t.Level, err = v.askLevel(ctx, key); return err },
 		func() error { return v.askUnit(ctx, key, level) },
@@ -67,20 +74,12 @@ func (v *Interview) askTank(ctx context.Context, key string, n int) (t Tank, err
 		}}),
 	)
 	t.Group, t.Interface = v.Given[key+"group"], v.Given[key+"interface"]
-	if err != nil || t.Product == "water" { // of which no ticket is made
-		return v.sized(t, level, err)
+	if t.Product == "water" { // of which no ticket is made
+		sold = nil
 	}
-	err = first(
-		ask(&t.Purchaser, dialogue.Question{Key: "purchaser", Text: "  Who buys the oil", Default: v.lastPurchaser()}),
-		ask(&t.Top, dialogue.Question{Key: "top_temperature", Text: "  Its temperature: a point, or degF", Optional: true, Check: v.checkTemperature}),
-		ask(&t.Gravity, dialogue.Question{Key: "specific_gravity", Text: "  Specific gravity 60/60, such as 0.83", Optional: true, Check: v.checkSource("specific_gravity")}),
-		ask(&t.BSW, dialogue.Question{Key: "bsw", Text: "  BS&W in percent, such as 0.2", Optional: true, Check: v.checkSource("bsw")}),
-	)
-	return v.sized(t, level, err)
-}
-
-// sized gives a tank that was answered without a mistake its height, and its level the range that follows from it.
-func (v *Interview) sized(t Tank, level *Point, err error) (Tank, error) {
+	if err == nil {
+		err = first(sold...)
+	}
 	if err != nil {
 		return t, err
 	}
@@ -116,12 +115,11 @@ func (v *Interview) checkTankID(id string) (string, error) {
 }
 
 func (v *Interview) lastPurchaser() string {
-	for _, t := range slices.Backward(v.site.Tanks) {
-		if t.Purchaser != "" {
-			return t.Purchaser
-		}
+	name := ""
+	for i := range v.site.Tanks {
+		name = cmp.Or(v.site.Tanks[i].Purchaser, name)
 	}
-	return ""
+	return name
 }
 
 // checkTable reads a strapping table as the configuration will.
