@@ -223,11 +223,12 @@ func fillsTooFast(t *Tank, w *ManualTicket, known []TicketRecord) (doubts []stri
 			hours := b.Start.Sub(a.End).Hours()
 			from, err1 := t.Table.Barrels(a.gauges()[1])
 			to, err2 := t.Table.Barrels(b.gauges()[0])
-			switch rise := to - from; {
+			rise, pace := to-from, (to-from)/max(hours, 1) // people write times to some minutes
+			switch {
 			case hours <= 0 || err1 != nil || err2 != nil || mine != (a == own || b == own):
 			case !mine:
-				others, fastest = others+1, max(fastest, rise/max(hours, 1))
-			case others >= leastGaps && rise > t.Loads.MinLoad && rise/hours > fasterBy*fastest:
+				others, fastest = others+1, max(fastest, pace)
+			case others >= leastGaps && rise > t.Loads.MinLoad && pace > fasterBy*fastest:
 				doubts = append(doubts, fmt.Sprintf("from the closing of %s to the opening of %s %.0f bbl came in %.1f h; between others of %s at most %.1f an hour",
 					cmp.Or(a.Name(), "this one"), cmp.Or(b.Name(), "this one"), rise, hours, w.Tank, fastest))
 			}
