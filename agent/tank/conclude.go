@@ -36,7 +36,8 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 	ts.judgeAt = now + 60
 	for k, d := range draws {
 		d.next = math.Min(d.leaptAt, t.nextLoad(d.end, draws[k+1:]))
-		u.startsTogether(i, ts, &d)
+		u.startJointly(i, ts, &d)
+		u.opensTogether(i, ts, &d)
 		u.closeJointly(i, ts, &d)
 		if !all && !u.decidable(i, ts, d, now, k+1 < len(draws)) {
 			if !waits {
@@ -124,17 +125,22 @@ func (s siteTanks) heldTogether(b []sample, mates []int, share, per float64) (su
 	return sum, apart
 }
 
-// closeJointly gives a group's tank the closing that it has when the equaliser has done its work, no sooner than group_settle, or at the end of
+// closeJointly gives a group's tank the closing that it has when the equaliser has done its work, unless its fall was only the equaliser's
+// own, behind a draw.
+func (s siteTanks) closeJointly(i int, ts *tankState, d *draw) {
+	d.evened = d.end
+	if _, settles := s.evenedOut(i, *d); !settles {
+		s.readTogether(i, ts, d)
+	}
+}
+
+// readTogether reads a group's tank when the equaliser has done its work, no sooner than group_settle, or at the end of
 // the draw where it has none to do: what all of them hold together moves only with pump and well, however it is spread over them. Where no other fell with it the
 // equaliser was shut, and its own closing stands; what comes out of the others behind the draw, when somebody opens it, is no part of it.
-func (s siteTanks) closeJointly(i int, ts *tankState, d *draw) {
+func (s siteTanks) readTogether(i int, ts *tankState, d *draw) {
 	t := &s.site.tanks[i]
 	mates, share := s.joined(i, *d)
 	if t.Group == "" || len(mates) == 0 {
-		return
-	}
-	d.evened = d.end
-	if _, settles := s.evenedOut(i, *d); settles {
 		return
 	}
 	per := t.Table.PerInch(d.closing.level)
@@ -163,8 +169,7 @@ func (s siteTanks) closeJointly(i int, ts *tankState, d *draw) {
 	behind = behind[:first+len(sum)]
 	r := ts.resting(t, *d)
 	r.at = stopped
-	made, all, stood := d.inflow, d.inflow.usual, 0.0 // all: what the wells make, in inches of this tank
-	moves := 0.0                                      // in, that the equaliser still had to move when it was read how far this tank lies apart
+	made, all, stood, moves := d.inflow, d.inflow.usual, 0.0, 0.0 // what the wells make, in inches of this tank, and what still had to move when it was read how far it lies apart
 	for _, j := range mates {
 		o := &s.site.tanks[j]
 		all += s.st.tanks[j].inflow(o, d.start).usual * o.Table.PerInch(d.closing.level) / per
@@ -180,8 +185,11 @@ func (s siteTanks) closeJointly(i int, ts *tankState, d *draw) {
 			behind[first+k].v = sum[k].v - float32(stood+rising*(sum[k].t-d.end))
 		}
 		made.usual = math.Max(0, all-rising)
-	case e.first != 0 || stopped > d.end:
-		quiet := math.Max(t.Loads.GroupSettle.Seconds(), math.Min(e.until(evenBbl/per), evenLongest/2))
+	case e.first != 0 || stopped > d.end || d.evened > d.end: // the last one: as another of its load is
+		quiet := math.Max(math.Max(t.Loads.GroupSettle.Seconds(), d.evened-stopped), math.Min(e.until(evenBbl/per), evenLongest/2))
+		if e.first == 0 && stopped == d.end {
+			next = 0 // another evens out: nobody knows when this one has
+		}
 		off, even := s.lastApart(ts, *d, mates, share, per, bounds{stopped + quiet, next}, float64(apart[len(apart)-1].v)*(1-share))
 		for k := range sum {
 			behind[first+k].v = float32(off + share*float64(sum[k].v))
@@ -194,11 +202,15 @@ func (s siteTanks) closeJointly(i int, ts *tankState, d *draw) {
 	}
 	d.behind = behind
 	d.inflowAfter, d.inflow = ts.inflowResumed(t, behind, point{d.end, d.closing.level}, hi, made)
-	d.closing = ts.restedGauge(t, d, behind, bounds{d.start, hi}).orLine(line{d.end, d.closing.level, d.inflowAfter}, d.end, ts.noise.perSample())
+	rest := *d
 	if d.evened > d.end {
-		even, knee := *d, d.closing.level
+		rest.deadband = 0 // what it reported while it fell was its own level, and no share
+	}
+	d.closing = ts.restedGauge(t, &rest, behind, bounds{d.start, hi}).orLine(line{d.end, d.closing.level, d.inflowAfter}, d.end, ts.noise.perSample())
+	if d.evened > d.end {
+		even, knee, last := rest, d.closing.level, behind[len(behind)-1] // which a tank that reports only changes has long before
 		even.end = d.evened
-		d.closing = ts.restedGauge(t, &even, behind, bounds{d.start, hi}).orLine(line{d.end, knee, d.inflowAfter}, d.evened, ts.noise.perSample())
+		d.closing = ts.restedGauge(t, &even, behind, bounds{d.start, hi}).orLine(line{last.t, float64(last.v), d.inflowAfter}, d.evened, ts.noise.perSample())
 		if d.settled = d.closing.level - knee; stopped > d.end {
 			d.settled = d.inflowAfter * (d.evened - d.end)
 		}
@@ -239,6 +251,9 @@ func (s siteTanks) lastApart(ts *tankState, d draw, mates []int, share, per floa
 			}
 		}
 		return v
+	}
+	if d.uneven {
+		return d.apart, false
 	}
 	if v := off(in.lo, math.Min(in.lo+gaugeAfter, in.hi)); len(v) > 0 {
 		return stats.Median(v), true
@@ -358,18 +373,6 @@ func (ts *tankState) standsSince(d draw) bool {
 	}
 	return d.step < coarseLeast && ts.heldSince <= d.end+120 && ts.interval.stood(age, neverHeld) &&
 		len(between(ts.levels.recent, ts.heldSince, math.Inf(1))) >= heldFew // of a silence nobody knows
-}
-
-// leaptBefore is when the sensor jumped within the hour before a draw; 0 where it did not.
-func leaptBefore(ts *tankState, d draw) float64 {
-	at, b := ts.faults.jumpedAt, between(ts.levels.recent, d.start-jumpLately, d.start)
-	if k := newestLeap(b); at > d.start && k >= 0 {
-		at = b[k].t
-	}
-	if at > d.start || at <= d.start-jumpLately {
-		return 0
-	}
-	return at
 }
 
 // lastDrawBefore is the end of the newest draw that began before a time.

@@ -240,8 +240,9 @@ func withoutStop(ts *tankState, d draw, at float64) draw {
 func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	switch t := &u.site.tanks[i]; {
 	case t.Group != "":
-		u.startJointly(i, ts, &d)
-		d.doubts = append(d.doubts, u.slowShares(i, d, removed, now)...)
+		if !d.share {
+			d.doubts = append(d.doubts, u.slowShares(i, d, removed, now)...)
+		}
 		if mate, bbl := u.filledMates(i, d); bbl > 0 {
 			d.cameIn, d.closing.err = -bbl, math.Hypot(d.closing.err, bbl/2/t.Table.PerInch(d.closing.level))
 			d.doubts = append(d.doubts, fmt.Sprintf("tank %s of its group stood lower and took in %.1f bbl of what left this one: no truck had them", mate, bbl))

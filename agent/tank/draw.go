@@ -22,6 +22,9 @@ type draw struct {
 	opening, closing gauge
 	evened           float64  // when an equaliser has done its work, and the group's gauge is that of then; 0 without a group
 	settled          float64  // in that the well made until then, as seen
+	share            bool     // a group's tank gave it, too slowly to be found, to the draw from another
+	uneven           bool     // the tanks of its group were not even at its start: its opening is its share of what they held
+	apart            float64  // in that it lies above that share when they are even
 	behind           []sample // in a group the samples behind it, without what the equaliser moves; nil: as they were read
 	foam             float64  // in that collapsed behind it and are taken off the closing
 	foamTo           float64  // when what it had foamed up was down again; 0: it had not
@@ -187,3 +190,15 @@ func (p *drawPhase) drawBegan(d draw) float64 {
 
 // sensorStep is a fall that a sensor made by itself beside a draw, and no oil.
 type sensorStep struct{ at, inches float64 }
+
+// leaptBefore is when the sensor jumped within the hour before a draw; 0 where it did not.
+func leaptBefore(ts *tankState, d draw) float64 {
+	at, b := ts.faults.jumpedAt, between(ts.levels.recent, d.start-jumpLately, d.start)
+	if k := newestLeap(b); at > d.start && k >= 0 {
+		at = b[k].t
+	}
+	if at > d.start || at <= d.start-jumpLately {
+		return 0
+	}
+	return at
+}

@@ -303,3 +303,64 @@ func TestATruckWhileTheTanksAreMadeEven(t *testing.T) {
 		}
 	}
 }
+
+// chained are the levels of tanks that stand at 150 in and that pipes join one behind the other, of which trucks draw 60 in from the first within
+// 25 min, each from a time on; pipe is the inches a second that an inch of difference moves, as its root.
+func chained(tanks int, pipe float64, trucks ...float64) []func(s float64) float64 {
+	const step = 10.0
+	at := make([][]float64, 1, int(9*tanktest.Hour/step)+1)
+	for range tanks {
+		at[0] = append(at[0], 150)
+	}
+	for s := 0.0; s < 9*tanktest.Hour; s += step {
+		v := append([]float64(nil), at[len(at)-1]...)
+		for _, from := range trucks {
+			if s >= from && s < from+1500 {
+				v[0] -= 60 * step / 1500
+			}
+		}
+		for k := 1; k < tanks; k++ {
+			d := v[k] - v[k-1]
+			ran := math.Copysign(math.Min(pipe*step*math.Sqrt(math.Abs(d)), math.Abs(d)/4), d)
+			v[k], v[k-1] = v[k]-ran, v[k-1]+ran
+		}
+		at = append(at, v)
+	}
+	out := make([]func(s float64) float64, tanks)
+	for k := range out {
+		out[k] = func(s float64) float64 {
+			i := min(max(0, int(s/step)), len(at)-2)
+			return at[i][k] + (at[i+1][k]-at[i][k])*math.Max(0, s-float64(i)*step)/step
+		}
+	}
+	return out
+}
+
+// What each truck took from a chain of tanks is in the tickets once, one of each tank, however late the last of them follows, and however
+// uneven the next truck finds them.
+func TestAChainGivesWhatItsTrucksTook(t *testing.T) {
+	const at = 2.5 * tanktest.Hour
+	for name, c := range map[string]struct {
+		tanks  int
+		pipe   float64
+		trucks []float64
+	}{
+		"the last follows late": {4, 0.0012, []float64{at}},
+		"six, a narrow pipe":    {6, 0.0012, []float64{at}},
+		"two trucks":            {4, 0.0015, []float64{at, at + 4800}},
+		"two trucks, narrow":    {5, 0.001, []float64{at, at + 4800}},
+	} {
+		r := grouped(t, chained(c.tanks, c.pipe, c.trucks...)...)
+		for _, from := range c.trucks {
+			n, sum := 0, 0.0
+			for _, l := range r.loads {
+				if s := l.Start.Sub(tanktest.Start).Seconds(); s > from-600 && s < from+1500 {
+					n, sum = n+1, sum+l.GaugeBbl
+				}
+			}
+			if want := 60 * tanktest.PerInch; n != c.tanks || math.Abs(sum-want) > 0.02*want {
+				t.Errorf("%s: %d tickets of %.1f bbl together for a truck of %.1f", name, n, sum, want)
+			}
+		}
+	}
+}

@@ -119,6 +119,9 @@ func (s siteTanks) fedElsewhere(i int, from, to float64) (bbl, err float64) {
 // groupBbl is the gauged volume of all tanks of a group over a draw.
 func (s siteTanks) groupBbl(i int, d draw) float64 {
 	sum := s.site.tanks[i].volume(d)
+	if d.uneven {
+		sum = s.gaveOver(i, d)
+	}
 	for j := range s.mates(i) {
 		sum += s.gaveOver(j, d)
 	}
@@ -156,7 +159,7 @@ func (s siteTanks) filledMates(i int, d draw) (name string, bbl float64) {
 			name, most = o.ID, -gave
 		}
 	}
-	if bbl = bbl * own / fell; most == 0 || bbl <= math.Max(fedSure*unsure, math.Max(partBbl, wrongBbl(own))) {
+	if bbl = bbl * own / fell; most == 0 || d.uneven || bbl <= math.Max(fedSure*unsure, math.Max(partBbl, wrongBbl(own))) {
 		return "", 0
 	}
 	return name, bbl

@@ -223,13 +223,13 @@ func (s siteTanks) risesAsFalls(i, j int, d draw, step float64) bool {
 	return rising >= compareRuns && drawn > 0 && neither <= 2
 }
 
-// jointly is when the draws of a group's tanks began and ended that a tank's draw is one with through the equaliser: within
-// jointLead before it and behind it.
+// jointly is when the draws of a group's tanks began and ended that a tank's draw is one with through the equaliser: those that were under way
+// when it began, and what ended within jointLead behind it.
 func (s siteTanks) jointly(i int, d draw) (start, end float64) {
 	start, end = d.start, d.end
 	for j := range s.mates(i) {
 		for _, x := range s.drawsOf(j) {
-			if x.end > d.start {
+			if _, settles := s.evenedOut(j, x); x.end > d.start && x.start >= s.st.tanks[i].lastDrawEnd && !settles && !s.fellAlone(j, x) {
 				start = math.Min(start, x.start)
 			}
 			if x.start < d.end && x.end < d.end+jointLead {
@@ -304,13 +304,13 @@ func (s siteTanks) movedInto(from, to int, d, theirs draw) bool {
 	return false
 }
 
-// startJointly gives a group's tank the start of the draw that pulled it down through the
-// equaliser.
+// startJointly gives a group's tank the start of the draw that pulls it down through the equaliser, however late it follows, as the last of a
+// chain does; no sooner than it was decided what it gave before.
 func (s siteTanks) startJointly(i int, ts *tankState, d *draw) {
-	if start, _ := s.jointly(i, *d); start < d.start && start > d.start-jointLead {
+	if start, _ := s.jointly(i, *d); start < d.start {
 		ts.moveStart(&s.site.tanks[i], d, math.Inf(-1), start)
-		s.startsTogether(i, ts, d)
 	}
+	s.startsTogether(i, ts, d)
 }
 
 // startsTogether gives a group's tank the start at which what all of them hold began to fall, where it had fallen before: until then it filled
@@ -357,7 +357,7 @@ func (s siteTanks) evenedOut(i int, d draw) (name string, settles bool) {
 	gained, most, from := 0.0, 0.0, d.start
 	for j := range s.mates(i) {
 		for _, x := range s.drawsOf(j) {
-			if x.end > d.start && x.start > d.start-jointLead && x.start < from && !s.fellAlone(j, x) {
+			if x.end > d.start && x.start < from && x.start >= s.st.tanks[i].lastDrawEnd && !s.fellAlone(j, x) {
 				from = x.start // what the pump took out of it before this one followed
 			}
 		}

@@ -110,41 +110,33 @@ func (l *levels) evenFall(first int, fell float64) bool {
 	return half > 0.3*fell && half < 0.7*fell
 }
 
-// gaveSlowly is a tank of the same group in which no draw was found, and what it lost over one.
-func (s siteTanks) gaveSlowly(i int, d draw) (tank int, bbl float64) {
-	if !s.fellAlone(i, d) { // else what it gives later is no part of the draw
-		d.evened = math.Max(d.evened, d.end+s.site.tanks[i].Loads.GroupSettle.Seconds())
+// slowShares makes a load of what each tank of the same group gave to one in which no draw was found: it followed through the equaliser more
+// slowly than a pump draws, and longer. It closes when that one does, however much of its share is still to come. Where that is none it says so.
+func (u *update) slowShares(i int, d draw, removed, now float64) (why []string) {
+	least, alone, until := math.Max(partBbl, wrongBbl(removed)), d.samples == 0 || u.fellAlone(i, d), d
+	if !u.fellAlone(i, d) { // else what it gives later is no part of the draw
+		until.evened = math.Max(d.evened, d.end+u.site.tanks[i].Loads.GroupSettle.Seconds())
 	}
-	for j := range s.mates(i) {
-		if slices.ContainsFunc(s.drawsOf(j), func(x draw) bool { return x.end > d.start-jointLead && x.start < d.end+jointLead }) {
+	for j, o := range u.mates(i) {
+		ts := u.st.tanks[j]
+		known := slices.ContainsFunc(ts.reports.loads, func(l reportedLoad) bool { return l.end > d.start && l.start < d.end })
+		if known || slices.ContainsFunc(u.drawsOf(j), func(x draw) bool { return x.end > d.start-jointLead && x.start < d.end+jointLead }) {
 			continue
 		}
-		if gave := s.gaveOver(j, d); gave > bbl {
-			tank, bbl = j, gave
+		gave, x := u.gaveOver(j, until), shareOf(ts, o, d, now)
+		if !alone {
+			u.opensTogether(j, ts, &x)
+			u.readTogether(j, ts, &x)
 		}
-	}
-	return tank, bbl
-}
-
-// slowShares makes a load of what each tank of the same group gave to one in which no draw was found: it followed through the equaliser more
-// slowly than a pump draws, and longer. Where that is none it says so.
-func (u *update) slowShares(i int, d draw, removed, now float64) (why []string) {
-	least, alone := math.Max(partBbl, wrongBbl(removed)), d.samples == 0 || u.fellAlone(i, d)
-	for range u.site.tanks {
-		j, bbl := u.gaveSlowly(i, d)
-		if bbl <= least {
-			break
-		}
-		o, ts := &u.site.tanks[j], u.writable(j)
-		if x := shareOf(ts, o, d, now); !alone {
-			u.closeJointly(j, ts, &x)
+		further := (x.opening.level-x.closing.level)-(d.opening.level-d.closing.level) > partBbl/o.Table.PerInch(x.closing.level) // than the one that it follows
+		switch share := o.volume(x); {
+		case !alone && !further && share > least && (gave > 0 && share >= slowShare*gave || x.uneven):
+			ts = u.writable(j)
 			ts.lastDrawStart, ts.lastDrawEnd, ts.decidedTo = x.start, x.end, math.Max(ts.decidedTo, x.end)
-			if o.volume(x) >= slowShare*bbl {
-				u.oilLoad(j, ts, x, o.removedBbl(x), now)
-				continue
-			}
+			u.oilLoad(j, ts, x, o.removedBbl(x), now)
+		case gave > least:
+			why = append(why, fmt.Sprintf("tank %s of its group gave %.1f bbl too slowly for a load of its own: they are in no ticket", o.ID, gave))
 		}
-		return append(why, fmt.Sprintf("tank %s of its group gave %.1f bbl too slowly for a load of its own: they are in no ticket", o.ID, bbl))
 	}
 	return why
 }
@@ -152,7 +144,7 @@ func (u *update) slowShares(i int, d draw, removed, now float64) (why []string) 
 // shareOf is the draw of a group's tank that gave its part of another's too slowly to be found.
 func shareOf(ts *tankState, t *Tank, of draw, now float64) draw {
 	made := ts.inflow(t, of.start)
-	d := draw{start: of.start, end: of.end, oilTo: of.end, parts: 1, samples: len(between(ts.levels.recent, of.start, of.end)), next: of.next, leaptAt: math.Inf(1),
+	d := draw{start: of.start, end: of.end, evened: of.evened, oilTo: of.end, share: true, parts: 1, samples: len(between(ts.levels.recent, of.start, of.end)), next: of.next, leaptAt: math.Inf(1),
 		within: bounds{ts.decidedTo, math.Min(of.within.hi, now)}, inflowBefore: made.last, inflowAfter: made.usual, usualInflow: made.usual, inflow: made,
 		resolution: ts.levels.resolutionAt(of.start, of.end)}
 	open, _ := ts.levels.about(d.start)
@@ -161,4 +153,21 @@ func shareOf(ts *tankState, t *Tank, of draw, now float64) draw {
 	d.closing.level, _ = ts.levels.about(d.end)
 	d.endLine = line{d.end, d.closing.level, of.endLine.slope} // it is the truck's end that is seen
 	return d
+}
+
+// opensTogether gives a group's tank that the next truck finds uneven its share of what all of them hold for its opening, where the load before
+// closed at that: what still evens out belongs to that one.
+func (s siteTanks) opensTogether(i int, ts *tankState, d *draw) {
+	t, n := &s.site.tanks[i], len(ts.reports.loads)
+	if t.Group == "" || n == 0 || d.start-ts.reports.loads[n-1].end > evenLongest {
+		return
+	}
+	known, share := s.joined(i, *d)
+	per, before := t.Table.PerInch(d.closing.level), ts.reports.loads[n-1]
+	in, ok := s.heldBy(known, d.start, per)
+	off, _ := s.lastApart(ts, draw{start: before.start}, known, share, per, bounds{math.Inf(1), math.Inf(1)}, 0)
+	even := off + share*(d.opening.level+in)
+	if apart := math.Abs(d.opening.level - even); ok && len(known) > 0 && apart*per > partBbl && math.Abs(before.closing-even) < math.Abs(before.closing-d.opening.level) {
+		d.opening.level, d.uneven, d.apart = even, true, off
+	}
 }
