@@ -13,6 +13,7 @@ import (
 	"gauger/agent/cloud/cloudtest"
 	"gauger/agent/ledger"
 	"gauger/agent/ledger/ledgertest"
+	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/outbox"
 )
@@ -91,4 +92,34 @@ func TestAStoreThatWasPutBackIsTold(t *testing.T) {
 	}
 	starts("nothing in it", false)
 	starts("after that", false)
+}
+
+// What tells at the start that the store is one of before keeps the time of which it knows nothing, a salvage of what there is does not.
+func TestAPutBackStoreIsKept(t *testing.T) {
+	b := ledgertest.New(t, nil)
+	a := &Agent{Site: b.Site, Ledger: b.Ledger, Box: b.Box, Clock: b.Clock}
+	kept := func() (back tank.Span) {
+		b.Must(b.LoadState("put-back", &back))
+		return back
+	}
+	now := time.Now().Round(0)
+	for _, of := range [][]string{nil, {ledger.Events}} {
+		b.Must(a.queueNoteEvent(outbox.Note{Kind: outbox.NoteSalvaged, At: now, Message: "it was mended", Behind: of}))
+		if back := kept(); !back.To.IsZero() {
+			t.Errorf("behind is %q: %+v is kept", of, back)
+		}
+	}
+	b.Must(a.queueNoteEvent(outbox.Note{Kind: outbox.NoteSalvaged, At: now, Message: "it is older", Behind: []string{ledger.Events, ledger.Tickets}}))
+	if back := kept(); !back.To.Equal(now) {
+		t.Errorf("of an older box %+v is kept, want until %s", back, now)
+	}
+	origin := filepath.Join(filepath.Dir(b.Box.Path()), originFile)
+	if _, known := bornAt(filepath.Dir(origin)); !known {
+		t.Skip("this file system does not keep when a file was made")
+	}
+	b.Must(os.WriteFile(origin, []byte("2026-03-02T12:00:00Z"), 0o600))
+	b.Must(a.beginRun())
+	if back := kept(); !back.To.After(now) {
+		t.Errorf("of a copy %+v is kept, want from its start on", back)
+	}
 }

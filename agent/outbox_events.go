@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"gauger/agent/eventrules"
@@ -84,6 +85,9 @@ func (a *Agent) queueNoteEvent(n outbox.Note) error {
 	}
 	if n.Kind == outbox.NoteSalvaged {
 		err = errors.Join(err, a.Ledger.RebuildTickets())
+	}
+	if slices.Contains(n.Behind, ledger.Tickets) {
+		err = errors.Join(err, a.Ledger.PutBack(at))
 	}
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"gauger/agent/clock"
 	"gauger/agent/cloud"
 	"gauger/agent/eventrules"
+	"gauger/agent/ledger"
 	"gauger/outbox"
 )
 
@@ -39,8 +40,9 @@ func copiedStore(folder string) (text string, err error) {
 	case err == nil && (!known || bad == nil && made.Sub(was).Abs() < originApart):
 		return "", nil
 	case err == nil && bad == nil:
-		text = fmt.Sprintf("the store is a copy of the one on which gauger last ran (made here %s): a backup was put back, or the disk was changed. What was delivered since the copy was taken waits "+
-			"in it and is sent again, tickets with the numbers that they had, and what was made since is not in it: compare `gauger outbox list` and `gauger tickets list` with what the service has",
+		text = fmt.Sprintf("the store is a copy of the one on which gauger last ran (made here %s): a backup was put back, or the disk was changed. What was made since the copy was "+
+			"taken is not in it, nor what people did; what waited then is sent again, tickets with the numbers that they had. A load since then shows as a fall while nothing was read, with other figures "+
+			"than it was ticketed with and perhaps another number: that ticket is held for you. Compare `gauger outbox list` and `gauger tickets list` with what the service has",
 			made.UTC().Format("2006-01-02 15:04 MST"))
 	}
 	if err == nil {
@@ -77,7 +79,7 @@ func (a *Agent) tellCopiedStore() error {
 	if text == "" {
 		return nil
 	}
-	n := outbox.Note{Kind: outbox.NoteSalvaged, At: time.Now(), Message: text}
+	n := outbox.Note{Kind: outbox.NoteSalvaged, At: time.Now(), Message: text, Behind: []string{ledger.Tickets}}
 	a.Ledger.NoteLoss(n)
 	return a.unlessFull(a.queueNoteEvent(n))
 }

@@ -194,6 +194,8 @@ type Note struct {
 	Count   int    // how many, where something is counted
 	At      time.Time
 	Message string // a sentence for a person
+
+	Behind []string // of NoteSalvaged: streams that had records which the file has never had: all that is kept beside them is older too
 }
 
 // Isolated is an address, or a single record, that waits by itself: nothing of it is taken, while the others are.

@@ -22,6 +22,7 @@ type rollback struct {
 	doubtful int        // records that wait again
 	lost     uint64     // records, besides those of which a salvage knows by itself
 	told     []string   // of each stream that is behind, in words
+	behind   []string   // streams that had records which the file has never had, or may have had
 }
 
 // newRollback compares. found is the generation that the file was at, before it was salvaged if it was: mended.
@@ -73,6 +74,9 @@ func (rb *rollback) makeUpStream(s *stream) error {
 		return nil
 	}
 	m.LostUnknown = m.LostUnknown || rb.unmarked
+	if rb.unmarked || m.nextSeq > s.counts.nextSeq {
+		rb.behind = append(rb.behind, s.Name)
+	}
 	back, err := rb.returned(s, mark)
 	if err != nil {
 		return err
@@ -114,7 +118,7 @@ func (rb *rollback) note() {
 	case rb.mended != nil:
 		rb.mended.noteMended(0, "")
 	case told != "":
-		rb.b.note(Note{Kind: NoteSalvaged, Message: "the outbox file is older than what was stored last: its disk forgot what it had " +
+		rb.b.note(Note{Kind: NoteSalvaged, Behind: rb.behind, Message: "the outbox file is older than what was stored last: its disk forgot what it had " +
 			"confirmed, or an older copy was put in its place; " + told + advice})
 	}
 }

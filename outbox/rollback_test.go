@@ -52,7 +52,7 @@ func TestAnOlderFileIsNoticed(t *testing.T) {
 			shut(t, b)
 			b = open(t, path, outbox.Options{Notify: told.add})
 			shut(t, b)
-			if told.count(outbox.NoteSalvaged) != 1 || !strings.Contains(told.all[0].Message, "tickets 2 records are lost") {
+			if told.count(outbox.NoteSalvaged) != 1 || !strings.Contains(told.all[0].Message, "tickets 2 records are lost") || !slices.Equal(told.all[0].Behind, []string{"tickets"}) {
 				t.Errorf("told was %v", told.all)
 			}
 		})

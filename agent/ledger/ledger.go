@@ -28,6 +28,7 @@ const (
 	recentKey      = "recent/"      // and the readings that a broker may deliver again
 	unusedKey      = "unused/"      // one per point: what was not used of it
 	memoryKey      = "memory/"      // what a collector remembers
+	putBackKey     = "put-back"     // the time of which an older store that was put back knows nothing
 	deferredKey    = "later/"       // records that wait for the clock to be set
 	setupsKey      = "gear"         // how each tank is measured, in the order of the tanks' state
 	inhibitionsKey = "inhibited"    // work on tanks that is going on, or whose event waits
@@ -48,6 +49,8 @@ type Ledger struct {
 	rules         tankbook.Rules
 	started       time.Time
 	runID         int64
+	putBack       tank.Span     // the newest time that an older store knew, and when it was found in the store's place; zero: never. Under mu
+	takenUp       time.Time     // the newest time that the store knew when this ledger began
 	boxBoot       int64         // of the box; 0: not known
 	uptimeAtStart time.Duration // of the box when this run was born
 
@@ -95,8 +98,18 @@ func New(site Site, box *outbox.Box, clock *clock.Clock, log zerolog.Logger) (*L
 	l := newLedger(site, box, clock, log)
 	s, err := l.load()
 	l.adopt(s)
+	l.takenUp = s.tanks.Newest()
 	l.state.setups.routeOldLevels(l.routes, log)
-	return l, errors.Join(err, l.evictions.load(box.Counts()))
+	return l, errors.Join(err, l.evictions.load(box.Counts()), l.LoadState(putBackKey, &l.putBack))
+}
+
+// PutBack keeps that the store was found to be of before: what was ticketed between its newest time and then it does not know.
+func (l *Ledger) PutBack(found time.Time) error {
+	back := tank.Span{From: l.takenUp, To: found.Round(0)}
+	l.mu.Lock()
+	l.putBack = back
+	l.mu.Unlock()
+	return l.SaveState(putBackKey, back)
 }
 
 func newLedger(site Site, box *outbox.Box, clock *clock.Clock, log zerolog.Logger) *Ledger {

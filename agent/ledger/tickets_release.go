@@ -28,7 +28,7 @@ func (tx *txn) holdLoad(load tank.Load) {
 	}
 	h.Load.Remarks = append(slices.Clone(load.Remarks), tx.setups.takeChanges(load.Tank)...)
 	tx.setups.markDiscrepancies(&h.Load)
-	tx.markWrittenByHand(&h.Load)
+	tx.markKnownElsewhere(&h)
 	tx.applyInhibition(&h)
 	tx.dropNotFiniteOf(&h)
 	site.asSent(t, &h.Load)
@@ -40,21 +40,50 @@ func (tx *txn) holdLoad(load tank.Load) {
 	tx.releaseDue()
 }
 
-// markWrittenByHand marks a load of which a person has written a ticket before gauger saw it to its end, so that somebody looks
-// whether it is booked twice.
-func (tx *txn) markWrittenByHand(load *tank.Load) {
+// markKnownElsewhere marks a load of which a person has written a ticket before gauger saw it to its end, so that somebody looks whether it
+// is booked twice. One that may have been ticketed in a time of which the store knows nothing any more waits for that person, whatever
+// tickets.review says: over the silence its figures are others, and so may be its number, so that the service cannot tell it from a new one.
+func (tx *txn) markKnownElsewhere(h *HeldTicket) {
+	load := &h.Load
 	all, err := tx.l.listTickets()
 	if err != nil { // the load is a ticket all the same
 		tx.afterCommit = append(tx.afterCommit, func() {
-			tx.l.log.Error().Err(err).Str("tank", load.Tank).Msg("nobody could look whether a person has written a ticket of this load")
+			tx.l.log.Error().Err(err).Str("tank", load.Tank).Msg("nobody could look whether this load has a ticket already")
 		})
-		return
 	}
+	from, to := load.Start, load.End
+	if seen := load.Hidden(); seen != nil { // it can have been at any time between two readings
+		from, to = seen.From, seen.To
+	}
+	var receipts []string
 	for _, b := range all {
-		if b.Load == nil && b.Tank == load.Tank && !b.Off() && b.Start.Before(load.End) && load.Start.Before(b.End) && !tx.l.droppedTicket(b) {
+		switch {
+		case b.Tank != load.Tank || b.Off() || tx.l.droppedTicket(b):
+		case b.Rebuilt != "": // a receipt alone tells no more than the minute of the start
+			if !b.Start.Before(from.Truncate(time.Minute)) && b.Start.Before(to) {
+				receipts = append(receipts, b.Number)
+			}
+		case b.Load == nil && b.Start.Before(load.End) && load.Start.Before(b.End):
 			load.Review = append(slices.Clone(load.Review), "ticket "+b.Number+" by hand is of the same time")
 		}
 	}
+	back, off := tx.l.putBack, time.Duration(0)
+	if z := h.Clocks; z != nil && !z.Own.IsZero() {
+		off = z.Box.Sub(z.Own)
+	}
+	why := "the store has lost what it knew of this time"
+	switch {
+	case !back.To.IsZero() && !from.Add(off).After(back.To) && !to.Add(off).Before(back.From):
+		why = "the store was put back to " + back.From.In(tx.l.site.Zone).Format("2006-01-02 15:04")
+	case receipts == nil:
+		return
+	}
+	why += ", the service may have this load's ticket already"
+	if receipts != nil {
+		why += ": " + strings.Join(receipts, ", ")
+	}
+	load.Review = append(slices.Clone(load.Review), why)
+	h.Stop = &HoldOrder{Person: "gauger", At: tx.now.Round(0), Why: "look there, then release or reject this one"}
 }
 
 // dropNotFiniteOf leaves out the figures of a load that are none, which marks it. Without its levels it makes no ticket: a person
