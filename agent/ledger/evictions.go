@@ -36,8 +36,8 @@ type evictions struct {
 	told     bool      // an event has told of it
 }
 
-// mending is the last time that a damaged outbox was mended, or tanks taken out while they were hauled, or all of them, or a change of the
-// service's units while tickets waited; zero: none was.
+// mending is the last time that a damaged outbox was mended, or tanks taken out while they were hauled, or all of them, a change of the
+// service's units while tickets waited, or a time without a store of which no level tells; zero: none was.
 type mending struct {
 	At, Shown time.Time // Shown: first to somebody; zero: nobody has looked yet
 	Text      string

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -164,11 +165,23 @@ func (o viewHost) Remember(string, []byte) error { return nil }
 // Hurry implements collectors.Host.
 func (o viewHost) Hurry([]collectors.Point) bool { return false }
 
-// QueueOutboxShut leaves the event that tells of a time without an outbox.
+// shutUnseen is too short for a load to begin and end in it, in site time.
+const shutUnseen = time.Minute
+
+// QueueOutboxShut leaves the event that tells of a time without an outbox. A load of that time shows as a fall from the level before; where
+// no such level is stored, as on a new store, it shows nowhere, and the status says so too.
 func (l *Ledger) QueueOutboxShut(since, until time.Time, why error) error {
-	return l.QueueEvent(Event{Rule: eventrules.OutboxShut, Start: since.Round(0), End: until.Round(0), Note: fmt.Sprintf(
-		"the outbox could not be opened from %s to %s; what was polled meanwhile was not stored, so that loads of that time may have no tickets: %v",
-		since.In(l.site.Zone).Format("2006-01-02 15:04:05"), until.In(l.site.Zone).Format("2006-01-02 15:04:05"), why)})
+	note := fmt.Sprintf("the outbox could not be opened from %s to %s; what was polled meanwhile was not stored, so that loads of that time may have no tickets",
+		since.In(l.site.Zone).Format("2006-01-02 15:04:05"), until.In(l.site.Zone).Format("2006-01-02 15:04:05"))
+	var err error
+	if len(l.site.Tanks) > 0 && l.takenUp.IsZero() && until.Sub(since) >= l.site.scaled(shutUnseen) {
+		note += ", and since no level of before is stored either, a load of that time shows nowhere"
+		l.evictions.lock.Lock()
+		l.mended = mending{At: until.Round(0), Text: note, Do: "look at the paper: of a truck that was there then, write the ticket with `gauger tickets add`"}
+		l.evictions.lock.Unlock()
+		err = l.SaveLosses()
+	}
+	return errors.Join(err, l.QueueEvent(Event{Rule: eventrules.OutboxShut, Start: since.Round(0), End: until.Round(0), Note: fmt.Sprintf("%s: %v", note, why)}))
 }
 
 // StoreAll stores how the tanks stand at this instant, though nothing has happened that asks for it: the next ledger of this process

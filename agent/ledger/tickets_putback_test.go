@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -93,6 +94,34 @@ func TestALoadOverAnyOtherSilenceLeaves(t *testing.T) {
 		b.level(80, 3*time.Hour)
 		if n := len(b.bodies(Tickets)); n != 1 || len(b.state.held.all) != 0 {
 			t.Errorf("%d tickets have left and %d are held", n, len(b.state.held.all))
+		}
+	})
+}
+
+// A time without a store of which no level tells, as on a new box, is in the status with what to do; after a level that is stored, a load of
+// that time shows by itself.
+func TestATimeWithoutAStoreIsToldWhereNoLevelIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		shut := func(d time.Duration) (text, do string) {
+			b.must(b.QueueOutboxShut(time.Now().Add(-d), time.Now(), errors.New("read-only file system")))
+			return b.MendedWarning(time.Now())
+		}
+		if text, _ := shut(30 * time.Second); text != "" {
+			t.Errorf("in half a minute no load begins and ends: %q", text)
+		}
+		text, do := shut(40 * time.Minute)
+		if !strings.Contains(text, "a load of that time shows nowhere") || strings.Contains(text, "read-only") || !strings.Contains(do, "gauger tickets add") {
+			t.Errorf("the status says %q, do %q", text, do)
+		}
+		if said := b.notes(eventrules.OutboxShut); len(said) != 2 || !strings.Contains(said[1], "a load of that time shows nowhere: read-only") {
+			t.Errorf("the events say %q", said)
+		}
+		b.level(180, time.Hour)
+		b.must(b.SaveState(mendedKey, nil))
+		b.again()
+		if text, _ := shut(40 * time.Minute); text != "" {
+			t.Errorf("with a level of before: %q", text)
 		}
 	})
 }
