@@ -136,7 +136,8 @@ func (s siteTanks) closeJointly(i int, ts *tankState, d *draw) {
 
 // readTogether reads a group's tank when the equaliser has done its work, no sooner than group_settle, or at the end of
 // the draw where it has none to do: what all of them hold together moves only with pump and well, however it is spread over them. Where no other fell with it the
-// equaliser was shut, and its own closing stands; what comes out of the others behind the draw, when somebody opens it, is no part of it.
+// equaliser was shut, and its own closing stands; what comes out of the others behind the draw, when somebody opens it, or a truck loads there, is no
+// part of it.
 func (s siteTanks) readTogether(i int, ts *tankState, d *draw) {
 	t := &s.site.tanks[i]
 	mates, share := s.joined(i, *d)
@@ -153,10 +154,10 @@ func (s siteTanks) readTogether(i int, ts *tankState, d *draw) {
 	}
 	alone, stopped, next := s.fellAlone(i, *d), d.end, d.within.hi
 	least := partBbl/per + 2*restSigmas*neighbourScatter(sum)
-	if n := fallsOn(sum, d.end+joinWithin, least); n < len(sum) && !alone {
+	if n := fallsOn(sum, d.end+joinWithin, least); n < len(sum) {
 		was, _ := s.heldBy(mates, d.start, per)
 		stood, _ := s.heldBy(mates, d.end, per)
-		if fell := d.opening.level - d.closing.level; sum[n].t >= d.end+pauseSure || fell+was-stood < (1-explainedShare)*fell { // or no pump had drawn
+		if fell := d.opening.level - d.closing.level; alone || sum[n].t >= d.end+pauseSure || fell+was-stood < (1-explainedShare)*fell { // or no pump had drawn
 			hi, next, sum, apart = sum[n].t, sum[n].t, sum[:n], apart[:n]
 		} else { // the pump took on what came through the equaliser
 			n = restsFrom(sum, n, least)
