@@ -180,18 +180,15 @@ func (s siteTanks) missingShares(i int, d draw, removed float64) (why []string) 
 	return why
 }
 
-// sharesLoad says that a draw is a group's tank's part of a load: together its tanks gave one, and this about as much as each other.
+// sharesLoad says that a draw is a group's tank's part of a load: together its tanks gave one, and this more of it than makes a ticket wrong.
 func (s siteTanks) sharesLoad(i int, d draw, removed float64) bool {
-	own, tanks := &s.site.tanks[i], 1.0
+	own := &s.site.tanks[i]
 	if own.Group == "" {
 		return false
 	}
-	for range s.mates(i) {
-		tanks++
-	}
 	d.start, _ = s.jointly(i, d) // which the equaliser may have let it follow late
 	all := s.groupBbl(i, d)
-	return all >= own.Loads.MinLoad && removed >= all/(2*tanks)
+	return all >= own.Loads.MinLoad && removed >= math.Max(partBbl, wrongBbl(all))
 }
 
 // trend thins the samples about a draw: of each cell of time the one with the middle level.

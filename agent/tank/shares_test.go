@@ -23,3 +23,21 @@ func TestTheNextTruckOnAnotherTankBehindAShutEqualiser(t *testing.T) {
 		t.Errorf("%+v %+v, want two loads of %.1f bbl", r.loads, r.verdicts, want)
 	}
 }
+
+// What a tank gave to a load through a narrow pipe, or by a valve that was soon shut, is less than a load and in a ticket all the same.
+func TestASmallShareOfAGroupsLoad(t *testing.T) {
+	const at = 4 * tanktest.Hour
+	for _, inches := range []float64{4, 10} {
+		fell := func(inches float64) func(s float64) float64 {
+			return knots([2]float64{0, 150}, [2]float64{at, 150}, [2]float64{at + 600, 150 - inches}, [2]float64{9 * tanktest.Hour, 150 - inches})
+		}
+		r := grouped(t, fell(60), fell(inches))
+		sum := 0.0
+		for _, l := range r.loads {
+			sum += l.GaugeBbl
+		}
+		if want := (60 + inches) * tanktest.PerInch; len(r.loads) != 2 || math.Abs(sum-want) > 1 {
+			t.Errorf("%v in of a neighbour: %.1f bbl in %+v %+v, want %.1f", inches, sum, r.loads, r.verdicts, want)
+		}
+	}
+}
