@@ -240,6 +240,10 @@ func withoutStop(ts *tankState, d draw, at float64) draw {
 func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	switch t := &u.site.tanks[i]; {
 	case t.Group != "":
+		if withoutTold(ts, t, &d); t.volume(d) < partBbl {
+			u.addVerdict(i, ts, d, TooSmall, "what it gave to a load of its group is in a ticket of before")
+			return
+		}
 		if !d.share {
 			d.doubts = append(d.doubts, u.slowShares(i, d, removed, now)...)
 		}

@@ -3,6 +3,7 @@ package tank
 import (
 	"math"
 	"testing"
+	"time"
 
 	"gauger/agent/tank/tanktest"
 )
@@ -38,6 +39,29 @@ func TestASmallShareOfAGroupsLoad(t *testing.T) {
 		}
 		if want := (60 + inches) * tanktest.PerInch; len(r.loads) != 2 || math.Abs(sum-want) > 1 {
 			t.Errorf("%v in of a neighbour: %.1f bbl in %+v %+v, want %.1f", inches, sum, r.loads, r.verdicts, want)
+		}
+	}
+}
+
+// A tank has one ticket for what it gave to a load, though its neighbour's comes later and somebody took a sample from it meanwhile.
+func TestATankHasOneTicketForALoad(t *testing.T) {
+	const at, sample = 4 * tanktest.Hour, 5*tanktest.Hour + 1200
+	r := newRig(t, make([]tanktest.Well, 2)...)
+	for i := range r.site.tanks {
+		r.site.tanks[i].Group, r.site.tanks[i].Loads.GroupSettle = "A", []time.Duration{2 * time.Hour, 45 * time.Minute}[i]
+	}
+	fell := func(extra float64) func(s float64) float64 {
+		return knots([2]float64{0, 150}, [2]float64{at, 150}, [2]float64{at + 900, 120}, [2]float64{sample, 120}, [2]float64{sample + 60, 120 - extra}, [2]float64{9 * tanktest.Hour, 120 - extra})
+	}
+	courses := []func(float64) float64{fell(0), fell(1.2)}
+	r.sensor = func(i int, s, _ float64) (float64, bool) { return tanktest.Radar(i, s, courses[i](s)), true }
+	r.run(0, 8*tanktest.Hour)
+	if len(r.loads) != 2 {
+		t.Errorf("%+v %+v, want one load of each tank", r.loads, r.verdicts)
+	}
+	for _, l := range r.loads {
+		if math.Abs(l.GaugeBbl-30*tanktest.PerInch) > 1 {
+			t.Errorf("%s: %.1f bbl, want %.1f", l.Tank, l.GaugeBbl, 30*tanktest.PerInch)
 		}
 	}
 }

@@ -171,3 +171,22 @@ func (s siteTanks) opensTogether(i int, ts *tankState, d *draw) {
 		d.opening.level, d.uneven, d.apart = even, true, off
 	}
 }
+
+// withoutTold takes out of a group's draw what a ticket of the same tank has already: the levels between which both fell, as long as the tank was not
+// read at the closing of the other, or that ended later. A closing of tanks that are yet to come even lies below their readings.
+func withoutTold(ts *tankState, t *Tank, d *draw) {
+	per := t.Table.PerInch(d.closing.level)
+	for _, l := range ts.reports.loads {
+		if l.start > d.end || l.end < d.start-evenLongest {
+			continue
+		}
+		low := math.Min(d.opening.level, l.opening)
+		for _, x := range between(ts.levels.recent, l.end, d.start) {
+			low = math.Min(low, float64(x.v))
+		}
+		if both := low - math.Max(d.closing.level, l.closing); both*per > wrongBbl(t.volume(*d)) {
+			d.opening.level -= both
+			d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl of it are in the ticket before, and not in this one", both*per))
+		}
+	}
+}
