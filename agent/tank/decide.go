@@ -93,6 +93,9 @@ func (u *update) smallDraw(i int, ts *tankState, d draw, removed, now float64) {
 		v.Bbl = stats.Round(returned, 2)
 	}
 	ts.smallDraws.add(d, removed, returned)
+	if t.Group == "" && back == "" {
+		u.fellTogether(i, ts, d, removed)
+	}
 }
 
 // oilDraw decides about a draw that took oil out of the tank.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"gauger/agent/eventrules"
 	"gauger/agent/tank/tanktest"
 )
 
@@ -62,6 +63,48 @@ func TestATankHasOneTicketForALoad(t *testing.T) {
 	for _, l := range r.loads {
 		if math.Abs(l.GaugeBbl-30*tanktest.PerInch) > 1 {
 			t.Errorf("%s: %.1f bbl, want %.1f", l.Tank, l.GaugeBbl, 30*tanktest.PerInch)
+		}
+	}
+}
+
+// The third of a chain begins to fall when the truck has left the first: it gave to that load all the same, with its times.
+func TestTheLastOfAChainFollowsTheOneBeforeIt(t *testing.T) {
+	const at = 4 * tanktest.Hour
+	r := grouped(t,
+		knots([2]float64{0, 150}, [2]float64{at, 150}, [2]float64{at + 600, 100}, [2]float64{at + 2700, 128}, [2]float64{9 * tanktest.Hour, 128}),
+		knots([2]float64{0, 150}, [2]float64{at, 150}, [2]float64{at + 300, 150}, [2]float64{at + 1700, 128}, [2]float64{9 * tanktest.Hour, 128}),
+		knots([2]float64{0, 150}, [2]float64{at + 1500, 150}, [2]float64{at + 3600, 128}, [2]float64{9 * tanktest.Hour, 128}))
+	for _, l := range r.loads {
+		if l.Start.After(r.at(at+120)) || l.Tank == "TK-3" && (math.Abs(l.GaugeBbl-22*tanktest.PerInch) > 1 || len(l.Review) > 0) {
+			t.Errorf("%s from %v, %.1f bbl, %q, want the truck's times", l.Tank, l.Start, l.GaugeBbl, l.Review)
+		}
+	}
+	if len(r.loads) != 3 {
+		t.Errorf("%+v %+v, want a load of each", r.loads, r.verdicts)
+	}
+}
+
+// Tanks that an equaliser joins, though the configuration does not say so, gave a load of which none gave enough for a ticket: somebody is told, once.
+func TestALoadOfTanksThatNoGroupJoinsIsTold(t *testing.T) {
+	const at = 4 * tanktest.Hour
+	for together, want := range map[bool]int{true: 1, false: 0} {
+		r := newRig(t, make([]tanktest.Well, 4)...)
+		r.sensor = func(i int, s, _ float64) (float64, bool) {
+			from := at + 30*float64(i)
+			if !together {
+				from += float64(i) * 1500
+			}
+			return tanktest.Radar(i, s, 150-8*math.Min(1, math.Max(0, s-from)/600)), true
+		}
+		r.run(0, 9*tanktest.Hour)
+		told := 0
+		for _, e := range r.events {
+			if e.Rule == eventrules.UnexplainedLoss {
+				told++
+			}
+		}
+		if told != want || len(r.loads) > 0 {
+			t.Errorf("together %v: %+v %+v, want %d events that tell it", together, r.events, r.loads, want)
 		}
 	}
 }

@@ -190,3 +190,23 @@ func withoutTold(ts *tankState, t *Tank, d *draw) {
 		}
 	}
 }
+
+// fellTogether tells of draws from several tanks at one time that are a load together and none alone, when the last of them is decided: no group
+// joins the tanks, and so no ticket has it, but an equaliser may.
+func (u *update) fellTogether(i int, ts *tankState, d draw, removed float64) {
+	from, to, tanks := d.start, d.end, 1
+	for j, o := range u.separate(i) {
+		small := u.st.tanks[j].smallDraws
+		for k, x := range u.drawsOf(j) {
+			switch beside := x.start < d.end && x.end > d.start; {
+			case beside && k > 0 && o.removedBbl(x) < o.Loads.MinLoad:
+				return
+			case beside && k == 0 && x.end == small.last:
+				from, to, tanks, removed = math.Min(from, x.start), math.Max(to, x.end), tanks+1, removed+small.lastBbl
+			}
+		}
+	}
+	if _, rose := u.othersRose(i, from, to); tanks > 1 && removed >= u.site.tanks[i].Loads.MinLoad && rose < explainedShare*removed {
+		u.addEvent(ts, i, eventrules.UnexplainedLoss, from, to, fmt.Sprintf("it and %d other tanks fell together by %.1f bbl, each by less than min_load: a truck may have had them through an equaliser, and as no group joins them there is no ticket", tanks-1, removed))
+	}
+}
