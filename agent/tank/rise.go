@@ -3,6 +3,7 @@ package tank
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gauger/agent/tank/stats"
 )
@@ -120,11 +121,20 @@ func (s siteTanks) partlyMoved(i int, d draw, removed float64) (why string, bbl 
 // wellTurned says that a tank fills no faster in some time than another did in the hours before it: the other's well may have been turned to it.
 func (s siteTanks) wellTurned(from, to int, since, until float64) bool {
 	a, b := s.st.tanks[from], s.st.tanks[to]
-	long := math.Max(burstSeconds, 3*math.Max(a.interval.fresh(), b.interval.fresh()))
-	fills := func(t *Tank, ts *tankState, since, until float64) float64 {
-		return ts.levels.mostRisen(since, until, long) * t.Table.PerInch(ts.last.v)
+	t, o := &s.site.tanks[from], &s.site.tanks[to]
+	for _, long := range b.fillTimes(since, until, a.interval.fresh()) {
+		if b.levels.mostRisen(since, until, long)*o.Table.PerInch(b.last.v) > burstTimes*a.levels.mostRisen(since-learnFrom, since, long)*t.Table.PerInch(a.last.v) {
+			return false
+		}
 	}
-	return fills(&s.site.tanks[to], b, since, until) <= burstTimes*fills(&s.site.tanks[from], a, since-learnFrom, since)
+	return true
+}
+
+// fillTimes are the seconds over which a tank's rise between two times is compared with what wells do: of a few readings, and as long as it took,
+// for what a separator dumps at once is as fast, and soon over.
+func (ts *tankState) fillTimes(from, to, each float64) []float64 {
+	burst, span := math.Max(burstSeconds, 3*math.Max(each, ts.interval.fresh())), ts.levels.roseIn(from, to, 0)
+	return []float64{burst, math.Max(burst, 0.8*(span.hi-span.lo))}
 }
 
 // roseIn is the time within which a level rose as it did beyond a rate between two times: as straight as from a tenth of it to nine tenths.
@@ -189,12 +199,12 @@ func (s siteTanks) roseAnotherTime(i int, d draw, removed float64) (name string,
 	return "", 0
 }
 
-// filledFast says that between two times a tank rose for some minutes faster than wells fill it, as it did not do by itself in the hours
-// before.
+// filledFast says that between two times a tank rose faster than wells fill it, as it did not do by itself in the hours before.
 func (ts *tankState) filledFast(t *Tank, from, to float64) bool {
-	long := math.Max(burstSeconds, 3*ts.interval.fresh())
-	burst := ts.levels.mostRisen(from, to, long)
-	return burst*t.Table.PerInch(ts.last.v) >= fillSlow/60*long && burst > burstTimes*ts.levels.mostRisen(from-learnFrom, from, long)
+	return slices.ContainsFunc(ts.fillTimes(from, to, 0), func(long float64) bool {
+		rose := ts.levels.mostRisen(from, to, long)
+		return rose*t.Table.PerInch(ts.last.v) >= fillSlow/60*long && rose > burstTimes*ts.levels.mostRisen(from-learnFrom, from, long)
+	})
 }
 
 // roseUnseen are the barrels that a tank gained beyond its inflow between the last reading before a time and the first behind another.

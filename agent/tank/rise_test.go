@@ -325,3 +325,24 @@ func TestATransferThatFadesIsNoLoad(t *testing.T) {
 		}
 	}
 }
+
+// A pumper moves oil out of the tank that a truck loads from, no faster than a separator dumps into the other for minutes: it goes on for longer than
+// any dump, and the ticket asks.
+func TestATransferBesideALoadIntoATankOfDumps(t *testing.T) {
+	const at, moved, long = 5 * tanktest.Hour, 5*tanktest.Hour + 600, 1260.0
+	r := newRig(t, make([]tanktest.Well, 2)...)
+	r.sensor = func(i int, s, _ float64) (float64, bool) {
+		went := 17 * math.Min(1, math.Max(0, s-moved)/long)
+		if i == 0 {
+			return tanktest.Radar(i, s, 170-40*math.Min(1, math.Max(0, s-at)/900)-went), true
+		}
+		beat, s := 2700.0, s+1200 // none of them while oil is moved
+		dumps := 3.2 * (math.Floor(s/beat) + math.Min(1, math.Mod(s, beat)/240))
+		return tanktest.Radar(i, s-1200, 90+dumps+went), true
+	}
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) != 1 {
+		t.Fatalf("%+v %+v, want one load", r.loads, r.verdicts)
+	}
+	asksFor(t, r.loads[0], "tank TK-2 rose by")
+}
