@@ -130,13 +130,6 @@ func (s siteTanks) wellTurned(from, to int, since, until float64) bool {
 	return true
 }
 
-// fillTimes are the seconds over which a tank's rise between two times is compared with what wells do: of a few readings, and as long as it took,
-// for what a separator dumps at once is as fast, and soon over.
-func (ts *tankState) fillTimes(from, to, each float64) []float64 {
-	burst, span := math.Max(burstSeconds, 3*math.Max(each, ts.interval.fresh())), ts.levels.roseIn(from, to, 0)
-	return []float64{burst, math.Max(burst, 0.8*(span.hi-span.lo))}
-}
-
 // roseIn is the time within which a level rose as it did beyond a rate between two times: as straight as from a tenth of it to nine tenths.
 func (l *levels) roseIn(from, to, rate float64) bounds {
 	b := between(l.recent, from, to)
