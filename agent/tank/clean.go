@@ -11,7 +11,8 @@ const (
 	pumpStood  = 120.0 // s; the least that a value stands still while oil was leaving, to be stuck
 	leapTimes  = 1.25  // so many times as far as the pump draws
 	pumpUsual  = 10.0  // bbl/min that few pumps draw more of
-	heldNoise  = 0.02  // in; a quieter sensor, or one of coarse steps, may stand still for hours
+	heldNoise  = 0.02  // in; a quieter sensor may stand still for hours, but where its noise moves each of its digits
+	heldDigits = 2.0   // digits that noise as wide moves at every reading
 )
 
 // frozen says that the newest value has stood still for too long to be alive.

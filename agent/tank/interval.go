@@ -23,6 +23,8 @@ const (
 	stuckHeld    = 60.0       // the same, after which it was stuck, whatever comes next: a well may be shut in for as long
 	hungLeast    = 300.0      // s that a value stands to tell anything: a level at rest may do for less
 	fallLeast    = 0.3        // in
+	digitLeast   = 1e-4       // in; four half digits of a gauge in float32
+	digitForgot  = 1.05       // by which a sensor's digit may be coarser at each change: steps of one size show none
 )
 
 // interval is the time between readings, and between changes of their value, seconds. A gateway that is
@@ -114,9 +116,10 @@ func (iv *interval) stood(seconds, times float64) bool {
 // noise is the scatter of readings, inches.
 type noise struct {
 	sigma         float64 // standard deviation of a sample
-	sigmaAtChange float64 // sigma when the value last changed: a frozen one has none
+	sigmaAtChange float64 // sigma when the value last changed: a frozen one has none; heldNoise at least where noise moves the last digit
 	fast          float64 // mean scatter of the last readings, slosh included
 	lastStep      float64 // the last step
+	digit         float64 // the least by which one step of late differed from the one before: at least what the sensor's last digit is worth; not stored
 	scatters      [31]float32
 	n             int
 }
@@ -129,7 +132,21 @@ func (z *noise) addStep(d, dt float64) {
 		x = 0
 	}
 	z.fast += (x - z.fast) / 8
+	if by := math.Abs(d - z.lastStep); by > digitLeast && (z.digit == 0 || by < digitForgot*z.digit) {
+		z.digit = by
+	} else {
+		z.digit = math.Min(digitForgot*z.digit, coarseMost)
+	}
 	z.lastStep = d
+}
+
+// atChange is the noise to keep for a value that changes. However quiet a sensor is, where its noise is wide for its digits it moves at every
+// reading, in a tank at rest too. A sample of readings that come often is their mean, and scatters less than they.
+func (z *noise) atChange(every float64) float64 {
+	if reading := z.sigma * math.Sqrt(math.Max(1, binWidth/math.Max(every, 1))); z.digit > 0 && reading >= heldDigits*z.digit {
+		return math.Max(z.sigma, heldNoise)
+	}
+	return z.sigma
 }
 
 // addTriple learns how far the middle one of three samples lies from the line between its

@@ -188,7 +188,7 @@ func (u *update) believe(i int, ts *tankState, now, x float64, shown heldValue) 
 		if !ts.drawing && ts.heldSince >= booted {
 			ts.interval.addHeld(now-ts.heldSince, math.Abs(math.Abs(d)-math.Abs(ts.noise.lastStep)) < levelGrain)
 		}
-		ts.noise.sigmaAtChange = ts.noise.sigma
+		ts.noise.sigmaAtChange = ts.noise.atChange(ts.interval.mean)
 		if ts.interval.cached() {
 			dt = now - ts.heldSince
 		}

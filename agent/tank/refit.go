@@ -195,7 +195,7 @@ func (ts *tankState) convert(c Conversion) {
 	}
 	ts.bin.sv = c.Ratio*ts.bin.sv + c.Add*float64(ts.bin.n)
 	ts.levels.recent, ts.levels.history = convertedSamples(ts.levels.recent, c, recentMost), convertedSamples(ts.levels.history, c, historyMost)
-	for _, x := range []*float64{&ts.slow.loss.inches, &ts.noise.sigma, &ts.noise.sigmaAtChange, &ts.noise.fast, &ts.noise.lastStep} {
+	for _, x := range []*float64{&ts.slow.loss.inches, &ts.noise.sigma, &ts.noise.sigmaAtChange, &ts.noise.fast, &ts.noise.lastStep, &ts.noise.digit} {
 		*x *= c.Ratio
 	}
 	for k := range ts.noise.scatters {

@@ -2,6 +2,7 @@ package tank
 
 import (
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +96,40 @@ func TestRespanAfterALoadKeepsTheLoad(t *testing.T) {
 	r.run(0, 8*tanktest.Hour)
 	r.matches(0.06, 20, labelOf(aWell, aLoad, aLoad))
 	r.only("step")
+}
+
+// A level that stands exactly where it was is told after the hours that are set, however quiet the sensor, however often it is read and
+// whatever its noise showed last: its own noise moved it at every reading. One whose digits are as wide as its noise stands for a day in a
+// tank that the well left, and nothing is told.
+func TestALevelThatFreezesIsToldInTime(t *testing.T) {
+	const frozen, seeds = 30 * tanktest.Hour, 4
+	for _, c := range []struct{ every, noise, digit, still float64 }{
+		{60, 0.02, 0, 0}, {60, 0.005, 0, 0}, {10, 0.01, 0.002, 0}, {2, 0.02, 0.001, 0},
+		{60, 0.003, 0.01, 1}, {60, 0.0002, 0.005, 1}, {10, 0.004, 0.01, 1}, {60, 0.001, 0.03, 1},
+	} {
+		for seed := range uint64(seeds) {
+			r, rnd, last := newRig(t, tanktest.Well{Level0: 100}), rand.New(rand.NewPCG(seed, 2)), 0.0
+			r.every, r.site.tanks[0].Every = c.every, time.Duration(c.every)*time.Second
+			r.sensor = func(_ int, s, _ float64) (float64, bool) {
+				if s < frozen || c.still > 0 {
+					last = 100 + 20.0/86400*math.Min(s, frozen) + c.noise*rnd.NormFloat64()
+				}
+				if c.digit > 0 {
+					last = math.Round(last/c.digit) * c.digit
+				}
+				return last, true
+			}
+			r.run(12*tanktest.Hour, frozen+7*tanktest.Hour)
+			if c.still > 0 {
+				r.only()
+				continue
+			}
+			r.only("stuck")
+			if len(r.events) > 0 && math.Abs(r.events[0].End.Sub(r.at(frozen)).Hours()-6) > 0.1 {
+				t.Errorf("%+v: told as %+v, want it 6 h after %v", c, r.events[0], r.at(frozen))
+			}
+		}
+	}
 }
 
 func TestFrozenSensor(t *testing.T) {
