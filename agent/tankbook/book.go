@@ -61,6 +61,7 @@ type tankPage struct {
 	lossOpen         bool         // a loss was reported, and goes on
 	lossSince        float64      // and since when, unix s
 	reportedLossRate float64      // bbl a day of the loss that the book itself has reported; 0: none
+	lost, lostTold   float64      // bbl of it, and those that were told
 	slowTransferTo   int          // the tank that it goes to
 	slowTransferBbl  float64      // bbl that ran slowly over to another tank and are booked, while it goes on
 }

@@ -116,7 +116,8 @@ func (a archive) allParts(b *Book) {
 			rose[len(rose)-1] = p.rose
 		}
 	}
-	none := some == nil && !slices.ContainsFunc(rose, func(v float64) bool { return v != 0 })
+	losing := func(p *tankPage) bool { return p != nil && p.lost != 0 }
+	none := some == nil && !slices.ContainsFunc(rose, func(v float64) bool { return v != 0 }) && !slices.ContainsFunc(b.pages, losing)
 	if a.Err() != nil || a.Reading && a.Len() == 0 || !a.Reading && none {
 		return
 	}
@@ -140,6 +141,11 @@ func (a archive) allParts(b *Book) {
 	for i, p := range b.pages {
 		if a.Reading && p != nil && i < len(rose) && stats.Finite(rose[i]) {
 			p.rose = rose[i]
+		}
+	}
+	for _, p := range b.pages { // what was written before the losses were summed up ends here
+		if p != nil && (!a.Reading || a.Len() > 0) {
+			a.Floats(&p.lost, &p.lostTold)
 		}
 	}
 	a.NotFinite()

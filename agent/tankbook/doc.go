@@ -14,7 +14,7 @@
 // The order of the files, of which each uses those before it: still (the slope of all rests of a day), rest (the level
 // parted into rests and movements), book (the open days), parts (amounts of a day that have a name), remeasured (another table or
 // offset), unseen (what changed over a gap), transfer (oil that went to other tanks), even (what an equaliser moved), balance (a closed
-// day, and the production meter), loss (oil that is missing, reported once), day (gauge-offs; what the detector decided goes to its day;
+// day, and the production meter), loss (oil that is missing, reported again as it grows), day (gauge-offs; what the detector decided goes to its day;
 // the whole step), codec (what is stored), join (days between which no stock is known).
 //
 // # Decisions

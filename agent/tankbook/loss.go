@@ -14,7 +14,8 @@ const (
 	lossErrors = 3.0  // standard errors by which a loss has to stand out
 	lossShare  = 0.75 // of the limit that counts over two or three days
 	lossSudden = 3.0  // times the limit that the gauge-offs of a day have to show where its rests show nothing
-	lossGrown  = 2.0  // times as fast as reported, and it is reported again
+	lossGrown  = 2.0  // times as fast as reported, or as much, and it is reported again
+	lossAgain  = 5.0  // days at the limit by which it has grown then
 )
 
 // lossEstimate of the last days, in barrels a day, with its standard error.
@@ -148,28 +149,49 @@ func (p *tankPage) keepForLater(s *openDay, d *Day, limit float64) {
 	p.usualInflow = newest(p.usualInflow, s.inflowAtRest, usualMost)
 }
 
-// lossEvent raises a loss once, when it begins to stand out and the detector has not reported it.
+// lossEvent raises a loss when it begins to stand out and the detector has not reported it, and again whenever twice as much is gone as was
+// told, or it goes twice as fast.
 func (w *bookkeeper) lossEvent(i int, p *tankPage, l lossEstimate) *tank.Event {
-	s, t := &p.yesterday, w.site.Tank(i)
+	s, t, limit := &p.yesterday, w.site.Tank(i), w.rules.LossLimit
 	known := p.lossOpen
 	switch {
 	case l.believed && !p.lossOpen:
 		p.lossOpen, p.lossSince = true, l.since
-	case p.lossOpen && l.days > 0 && !l.believed && l.bblADay+2*l.err < w.rules.LossLimit:
+	case p.lossOpen && l.days > 0 && !l.believed && l.bblADay+2*l.err < limit:
 		p.lossOpen, p.reportedLossRate = false, 0
 	case p.lossOpen && l.days == 0 && p.reportedLossRate == 0 && !s.lossReported && !w.site.SlowLoss(w.st, i).Open:
 		p.lossOpen = false // it was seen in the level, and is over
 	}
-	if !l.believed || known || s.lossReported {
+	if !p.lossOpen {
+		p.lost, p.lostTold = 0, 0
 		return nil
 	}
-	p.reportedLossRate = l.bblADay
-	span := "production day " + w.localDate(s.from)
-	if l.days > 1 {
-		span = fmt.Sprintf("production days %s to %s", w.localDate(l.since), w.localDate(s.from))
+	gone := math.Max(l.bblADay, 0)
+	if !known || p.lost == 0 { // of the days before too
+		gone *= float64(l.days)
 	}
-	return &tank.Event{Rule: eventrules.UnexplainedLoss, Tank: t.ID, Start: unix(l.since), End: unix(s.to), Bbl: l.bblADay * float64(l.days), Note: fmt.Sprintf(
-		"tank %s: the tank book of %s is short of %.1f bbl, %.1f bbl a day, give or take %.1f", t.ID, span, l.bblADay*float64(l.days), l.bblADay, 2*l.err)}
+	p.lost += gone
+	if s.lossReported { // by the detector
+		p.lostTold = p.lost
+	}
+	least := math.Max(lossAgain*limit, (lossGrown-1)*p.lostTold)
+	faster := p.reportedLossRate > 0 && l.bblADay >= lossGrown*p.reportedLossRate && l.bblADay-p.reportedLossRate > lossErrors*l.err
+	if !l.believed || s.lossReported || known && p.lost-p.lostTold < least && !faster {
+		return nil
+	}
+	span, goesOn := "production day "+w.localDate(s.from), ""
+	if p.lossSince < s.from {
+		span = fmt.Sprintf("production days %s to %s", w.localDate(p.lossSince), w.localDate(s.from))
+	}
+	if known {
+		goesOn = "; it goes on"
+	}
+	if p.reportedLossRate > 0 {
+		goesOn += fmt.Sprintf(", and was told as %.1f bbl", p.lostTold)
+	}
+	p.reportedLossRate, p.lostTold = math.Max(p.reportedLossRate, l.bblADay), p.lost
+	return &tank.Event{Rule: eventrules.UnexplainedLoss, Tank: t.ID, Start: unix(p.lossSince), End: unix(s.to), Bbl: p.lost, Note: fmt.Sprintf(
+		"tank %s: the tank book of %s is short of %.1f bbl, %.1f bbl a day, give or take %.1f%s", t.ID, span, p.lost, l.bblADay, 2*l.err, goesOn)}
 }
 
 // Losing says since when oil is missing from a tank, as long as it goes on; zero: none is.

@@ -118,18 +118,63 @@ func TestBookOfDrainsBesideDumps(t *testing.T) {
 	}
 }
 
-// TestALossIsToldOnce: by the detector or by the book, whoever sees it first, and not again while it goes on.
+// TestALossIsToldOnce: by the detector or by the book, whoever sees it first, and not again before twice as much is gone.
 func TestALossIsToldOnce(t *testing.T) {
 	for _, c := range []lease{
 		{leak: 5}, {leak: 20}, {leak: 24}, {leak: 28}, {leak: 36}, {leak: 60}, {leak: 60, inflow: 20, dumps: 0.7}, {leak: 60, inflow: 20}, {leak: 26, inflow: 10, dumps: 0.7},
 	} {
 		c.noise, c.every, c.from, c.drift = 0.05, 60, 1.3, 0.2
 		l := c.open(t, 6).play(4.6)
-		if len(l.losses) != 1 {
+		if n := len(l.losses); n != 1 && (n != 2 || l.losses[1].Bbl < 2*l.losses[0].Bbl) {
 			t.Errorf("a leak of %.0f bbl a day, inflow %.0f: told %d times", c.leak, c.inflow, len(l.losses))
 			for _, e := range l.losses {
 				t.Log(e.Start, e.End, e.Note)
 			}
 		}
+	}
+}
+
+// TestALeakThatGoesOnIsToldAgain: whenever twice as much is gone as was told, or it goes twice as fast, with all that is gone since it began;
+// not each day, and a restart forgets none of it. One that has ended and begins anew is another.
+func TestALeakThatGoesOnIsToldAgain(t *testing.T) {
+	l := lease{noise: 0.02, every: 120, leak: 5}.open(t, 6)
+	l.restart = func(l *leased, s float64) {
+		if math.Mod(s, day) < l.every {
+			raw, err := l.book.MarshalBinary()
+			if err == nil {
+				l.book = Book{}
+				err = l.book.UnmarshalBinary(raw)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	l.goOn(0, 6)
+	l.leak = 13.4
+	l.goOn(6, 13)
+	if n := len(l.losses); n < 4 || n > 7 {
+		t.Errorf("told %d times, want it at 5, 10, 20 and so on barrels, and when it grew", n)
+	}
+	told, faster := 0.0, 0
+	for _, e := range l.losses {
+		gone := l.truth[e.End.Unix()].leaked
+		if math.Abs(e.Bbl-gone) > 1+0.1*gone || e.Start.After(l.begin) {
+			t.Errorf("%s: %.1f bbl are gone since %s", e.Note, gone, l.begin)
+		}
+		if told > 0 && e.Bbl < 2*told {
+			faster++
+		}
+		told = e.Bbl
+	}
+	if faster > 1 || told < 60 {
+		t.Errorf("told %d times of less than twice as much, %.1f bbl the last time", faster, told)
+	}
+	l.leak = 0
+	l.goOn(13, 17)
+	l.losses, l.leak = nil, 5
+	l.goOn(17, 19)
+	if len(l.losses) == 0 || l.losses[0].Bbl > 12 {
+		t.Errorf("began anew: %+v", l.losses)
 	}
 }
