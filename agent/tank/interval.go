@@ -16,6 +16,7 @@ const (
 	heldAlike    = 0.75       // share of its stay that a value counts as off the beat where it is one step further, as the one before it was
 	heldShort    = 0.35       // share of its stay by which a gateway's beat varies, where a sensor's values stay as short by chance
 	heldUneven   = 0.5        // the same of a longer one
+	heldPair     = 0.25       // the same of one that is read twice a beat, where chance makes half of it
 	heldRegion   = 1.6        // a value held this many times longer than usual is a still level, not a cache
 	heldFew      = 8          // changes that show how long a value stays, and readings that it stood
 	seldomHeld   = 3.0        // times as long as a value usually stays, as one in twenty does: it hung where the oil shows that too
@@ -73,10 +74,13 @@ func (iv *interval) addHeld(dt float64, alike bool) {
 // cached says that values are held and repeated at an even beat.
 func (iv *interval) cached() bool {
 	uneven := heldUneven
-	if iv.held <= heldUnknown {
+	switch {
+	case iv.held < 2.5*iv.mean:
+		uneven = heldPair
+	case iv.held <= heldUnknown:
 		uneven = heldShort
 	}
-	return iv.changes >= heldFew && iv.held >= 2.5*iv.mean && iv.held <= heldMost && iv.heldDev < uneven*iv.held
+	return iv.changes >= heldFew && iv.held >= 1.6*iv.mean && iv.held <= heldMost && iv.heldDev < uneven*iv.held
 }
 
 // mayBeCached says the same, or that too little was seen yet to say that they are not.

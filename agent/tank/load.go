@@ -263,7 +263,11 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	if free := ts.faults.unfrozeAt; free > d.start && free-d.gap < d.end {
 		unseen = "the value stood still for"
 	}
-	say(d.samples == 0, 0.7, "no reading inside the load: %s %s, and its times are guesses", unseen, spanText(d.gap))
+	none := "inside the load"
+	if d.parts > 1 { // there was, at rest
+		none = fmt.Sprintf("while it fell, in %d steps", d.parts)
+	}
+	say(d.samples == 0, 0.7, "no reading %s: %s %s, and its times are guesses", none, unseen, spanText(d.gap))
 	hidden := d.samples > 0 && away >= ts.interval.gapMin(t, s.site.speed)
 	long := hidden && d.deadband == 0 && away >= t.Loads.Confirm.Seconds()
 	say(long, 1, "data gap %s beside it would hide another truck or oil that came back", spanText(away))

@@ -180,6 +180,34 @@ func TestHiddenLoadSaysHowLong(t *testing.T) {
 	}
 }
 
+// What a gateway renews only at each second poll was seen on the way: a load of a few values asks for no silence and for no pause.
+func TestALoadThatAGatewayTellsAtEachSecondPollAsksForNothing(t *testing.T) {
+	for _, first := range []float64{60, 180, 300, 420} {
+		load := tanktest.Move{From: 8*tanktest.Hour + first, Bbl: 160, Rate: 6}
+		r := newRig(t, tanktest.Well{Level0: 150, Inflow: 150, Moves: []tanktest.Move{load}})
+		r.every = 300
+		r.sensor = func(_ int, s, _ float64) (float64, bool) {
+			held := math.Floor(s/600) * 600
+			return tanktest.Radar(0, held, r.wells[0].Level(held)), true
+		}
+		r.run(0, 12*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].RemovedBbl-160) > 0.8 || len(r.loads[0].Review) > 0 || remarked(r.loads[0], "stopped for") {
+			t.Errorf("%.0f s: %+v, want one load that asks for nothing", first, r.loads)
+		}
+	}
+}
+
+// One that fell between readings only, and rested at some of them, was not unseen: it says in how many steps it fell, and asks.
+func TestALoadOfStepsSaysSo(t *testing.T) {
+	r := newRig(t, tanktest.Well{Level0: 170, Inflow: 20, Moves: []tanktest.Move{
+		{From: 8*tanktest.Hour + 20, Bbl: 40, Rate: 9}, {From: 8*tanktest.Hour + 620, Bbl: 40, Rate: 9}, {From: 8*tanktest.Hour + 1220, Bbl: 40, Rate: 9}}})
+	r.every = 300
+	r.run(0, 12*tanktest.Hour)
+	if len(r.loads) != 1 || !said(r.loads[0], "no reading while it fell, in 3 steps: data gap 5 min") {
+		t.Errorf("%+v", r.loads)
+	}
+}
+
 // A load under a value that stood still, which came down behind it, says that, and not that it stood at a closing nobody read.
 func TestALoadUnderAValueThatStoodSaysSo(t *testing.T) {
 	r := newRig(t, aWell)
