@@ -346,6 +346,9 @@ func readingsDoubt(ts *tankState, t *Tank, d draw, now float64) []string {
 	if left, long := slowStart(ts, d); t.Group == "" && d.late == 0 && left*t.Table.PerInch(d.opening.level) >= slowBbl {
 		why = append(why, fmt.Sprintf("%.1f bbl left within %s before the pump drew as it did then: water, a bleed, or a slow start", left*t.Table.PerInch(d.opening.level), spanText(long)))
 	}
+	if n := averagedStep(ts, d); n > 0 && t.Group == "" {
+		why = append(why, fmt.Sprintf("it fell from rest to rest in %d equal parts, each from one reading to the next, where a pump starts and stops between two: a step of the sensor that a gateway averages?", n))
+	}
 	wrong := wrongBbl(t.volume(d)) / t.Table.PerInch(d.closing.level)
 	if short := stillOnItsWay(ts, d); short > wrong {
 		why = append(why, fmt.Sprintf("level rose by %.1f in less than the well makes behind the last reading of the fall: the pump went on after it", short))

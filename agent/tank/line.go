@@ -187,6 +187,10 @@ const (
 	decayStops   = 0.02 // of a fall that its readings may lie off what decays where it seemed to stop, as noise does near its end
 	pumpedEdge   = 0.05 // share of a fall at either end in which readings are not under way
 	pumpedFew    = 4    // samples under way that show a pump
+	averagedLong = 900. // s; no gateway takes a mean over longer
+	evenNoise    = 3.0  // times the noise by which equal parts of a fall may differ
+	evenPart     = 0.05 // of a part, at most, that this is: one pump in four hundred starts and stops so near to a reading
+	evenHalf     = 0.02 // the same of two parts: one in fifty
 )
 
 // pumps are the powers of the time that is left by which a level falls under a pump: evenly, or slower as the head falls, as by gravity.
@@ -224,6 +228,37 @@ func decays(ts *tankState, d draw) bool {
 		}
 	}
 	return true
+}
+
+// averagedStep is into how many equal parts the readings of a fall cut it from rest to rest; 0 where they do not. A step of the sensor over which
+// a gateway takes its mean of so many readings falls so. A pump starts and stops between two readings: its first and last parts are less
+// than the others. Where a part is not much more than the noise that may be chance, and oftener so of two parts, of which it need only
+// be as long in the one as in the other.
+func averagedStep(ts *tankState, d draw) (parts int) {
+	each, slack := ts.interval.usual, math.Max(evenNoise*ts.noise.perSample(), 2*d.step)
+	b := between(ts.levels.recent, d.start-2.5*each, d.end+2.5*each)
+	first, last := 0, 0
+	for k := 1; k < len(b); k++ {
+		if float64(b[k-1].v-b[k].v) > slack {
+			if last = k; first == 0 {
+				first = k
+			}
+		}
+	}
+	if parts = last - first + 1; parts < 2 || first < 2 || last+1 >= len(b) || d.deadband > 0 || d.end-d.start > averagedLong {
+		return 0
+	}
+	part, share := float64(b[first-1].v-b[last].v)/float64(parts), evenPart
+	if parts == 2 {
+		share = evenHalf
+	}
+	for k := first - 1; k <= last+1; k++ {
+		off, under := math.Abs(float64(b[k-1].v-b[k].v)-part), k >= first && k <= last
+		if slack > share*part || math.Abs(b[k].t-b[k-1].t-each) > each/4 || under && off > slack {
+			return 0
+		}
+	}
+	return parts
 }
 
 // fallOf are the samples of a fall, from the last one near its top to as long again behind the first near its bottom, thinned.

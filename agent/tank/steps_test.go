@@ -236,3 +236,37 @@ func TestAZeroThatIsTrimmedIsReadOnceAMinute(t *testing.T) {
 		t.Errorf("waves: %+v %v", r.loads, r.verdicts)
 	}
 }
+
+// A step of the sensor that a gateway takes its mean over falls as straight as under a pump, but in equal parts from one reading to the
+// next: it asks. A small truck as fast does not start and stop so near to a reading; averaged it has two knees.
+func TestAStepThatAGatewayAveragesAsks(t *testing.T) {
+	at := 6 * tanktest.Hour
+	for _, c := range []struct {
+		every, inches float64
+		mean          int
+	}{{10, 22, 18}, {30, 20, 6}, {60, 20, 3}, {120, 22, 2}, {300, 66, 2}} {
+		for _, step := range []bool{true, false} {
+			r := newRig(t, tanktest.Well{Level0: 150, Inflow: 20})
+			long := c.every * float64(c.mean)
+			if load := c.inches * tanktest.PerInch; !step {
+				r.wells[0].Moves = []tanktest.Move{{From: at + 0.35*c.every, Bbl: load, Rate: load / long * 60}}
+			}
+			r.every = c.every
+			r.sensor = func(_ int, s, _ float64) (v float64, ok bool) {
+				for k := range c.mean {
+					was := s - float64(k)*c.every
+					level := r.wells[0].Level(was)
+					if step && was >= at {
+						level -= c.inches
+					}
+					v += tanktest.Radar(0, was, level) / float64(c.mean)
+				}
+				return math.Round(100*v) / 100, true
+			}
+			r.run(0, 10*tanktest.Hour)
+			if len(r.loads) != 1 || said(r.loads[0], "equal parts") != step {
+				t.Errorf("%+v, a step %v: %+v", c, step, r.loads)
+			}
+		}
+	}
+}
