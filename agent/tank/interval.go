@@ -71,16 +71,16 @@ func (iv *interval) addHeld(dt float64, alike bool) {
 	iv.held += a * (dt - iv.held)
 }
 
-// cached says that values are held and repeated at an even beat.
+// cached says that values are held and repeated at an even beat. Two polls are one only where a step that is alike tells a coarse sensor
+// from it, and where a fall could not be seen otherwise.
 func (iv *interval) cached() bool {
-	uneven := heldUneven
-	switch {
-	case iv.held < 2.5*iv.mean:
-		uneven = heldPair
-	case iv.held <= heldUnknown:
+	uneven, polls := heldUneven, 2.5
+	if iv.held <= heldUnknown {
 		uneven = heldShort
+	} else if iv.held < polls*iv.mean {
+		uneven, polls = heldPair, 1.6
 	}
-	return iv.changes >= heldFew && iv.held >= 1.6*iv.mean && iv.held <= heldMost && iv.heldDev < uneven*iv.held
+	return iv.changes >= heldFew && iv.held >= polls*iv.mean && iv.held <= heldMost && iv.heldDev < uneven*iv.held
 }
 
 // mayBeCached says the same, or that too little was seen yet to say that they are not.
