@@ -396,6 +396,5 @@ func stillOnItsWay(ts *tankState, d draw) float64 {
 	if next < steadyWell*rate*(after[2].t-after[1].t) {
 		return 0
 	}
-	long := after[1].t - after[0].t
-	return rate*long - first - math.Sqrt(d.inflow.straysOver(long)) - 2*math.Max(d.step, d.deadband) // either may lie a step off
+	return rate*(after[1].t-after[0].t) - first - math.Sqrt(d.inflow.straysOver(after[1].t-after[0].t)) - 2*math.Max(d.step, d.deadband) // either may lie a step off
 }

@@ -321,10 +321,3 @@ func (t *Tank) cameFast(b []sample, fall float64) int {
 	}
 	return -1
 }
-
-// fillTimes are the seconds over which a tank's rise between two times is compared with what wells do: of a few readings, and as long as it took,
-// for what a separator dumps at once is as fast, and soon over.
-func (ts *tankState) fillTimes(from, to, each float64) []float64 {
-	burst, span := math.Max(burstSeconds, 3*math.Max(each, ts.interval.fresh())), ts.levels.roseIn(from, to, 0)
-	return []float64{burst, math.Max(burst, 0.8*(span.hi-span.lo))}
-}

@@ -127,3 +127,15 @@ func TestAWellThatWasTurnedFromAFullTankIsNotInIt(t *testing.T) {
 		t.Errorf("%+v", r.loads)
 	}
 }
+
+// The error alone asks where it is about twice what makes a ticket wrong: nearer, nine of ten are right.
+func TestTheErrorThatAsks(t *testing.T) {
+	for _, c := range []struct {
+		bbl, err float64
+		asks     bool
+	}{{80, 1.8, false}, {80, 2, true}, {200, 3.6, false}, {200, 4, true}} {
+		if asks := chanceWrong(c.bbl, usualError*c.err) > reviewChance; asks != c.asks {
+			t.Errorf("%g bbl, give or take %g: asks %v", c.bbl, c.err, asks)
+		}
+	}
+}

@@ -122,7 +122,7 @@ func (s siteTanks) partlyMoved(i int, d draw, removed float64) (why string, bbl 
 func (s siteTanks) wellTurned(from, to int, since, until float64) bool {
 	a, b := s.st.tanks[from], s.st.tanks[to]
 	t, o := &s.site.tanks[from], &s.site.tanks[to]
-	for _, long := range b.fillTimes(since, until, a.interval.fresh()) {
+	for _, long := range fillTimes(b, since, until, a.interval.fresh()) {
 		if b.levels.mostRisen(since, until, long)*o.Table.PerInch(b.last.v) > burstTimes*a.levels.mostRisen(since-learnFrom, since, long)*t.Table.PerInch(a.last.v) {
 			return false
 		}
@@ -194,7 +194,7 @@ func (s siteTanks) roseAnotherTime(i int, d draw, removed float64) (name string,
 
 // filledFast says that between two times a tank rose faster than wells fill it, as it did not do by itself in the hours before.
 func (ts *tankState) filledFast(t *Tank, from, to float64) bool {
-	return slices.ContainsFunc(ts.fillTimes(from, to, 0), func(long float64) bool {
+	return slices.ContainsFunc(fillTimes(ts, from, to, 0), func(long float64) bool {
 		rose := ts.levels.mostRisen(from, to, long)
 		return rose*t.Table.PerInch(ts.last.v) >= fillSlow/60*long && rose > burstTimes*ts.levels.mostRisen(from-learnFrom, from, long)
 	})

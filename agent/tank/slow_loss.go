@@ -210,3 +210,10 @@ func (u *update) fellTogether(i int, ts *tankState, d draw, removed float64) {
 		u.addEvent(ts, i, eventrules.UnexplainedLoss, from, to, fmt.Sprintf("it and %d other tanks fell together by %.1f bbl, each by less than min_load: a truck may have had them through an equaliser, and as no group joins them there is no ticket", tanks-1, removed))
 	}
 }
+
+// fillTimes are the seconds over which a tank's rise between two times is compared with what wells do: of a few readings, and as long as it took,
+// for what a separator dumps at once is as fast, and soon over.
+func fillTimes(ts *tankState, from, to, each float64) []float64 {
+	burst, span := math.Max(burstSeconds, 3*math.Max(each, ts.interval.fresh())), ts.levels.roseIn(from, to, 0)
+	return []float64{burst, math.Max(burst, 0.8*(span.hi-span.lo))}
+}
