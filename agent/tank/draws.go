@@ -358,6 +358,9 @@ func leaps(ts *tankState, t *Tank, d draw, times float64) (inches float64, pumps
 	if len(b) < jumpedRest { // too few to tell noise from the fall
 		rough = quietScatter(between(ts.levels.recent, d.start-undoneFine, d.start))
 	}
+	for n, k := len(b)/3, 0; n >= jumpedRest && k < 3; k++ { // waves come with the pump, and a hatch was opened minutes before
+		rough = math.Max(rough, quietScatter(b[k*n:(k+1)*n]))
+	}
 	noise, since, stood := leapNoise*math.Max(ts.noise.perSample(), rough), firstTime(b, 0), 1
 	leapt, first, last := since, b[0], b[len(b)-1]
 	all := float64(first.v - last.v)

@@ -2,6 +2,7 @@ package tank
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -267,6 +268,31 @@ func TestAStepThatAGatewayAveragesAsks(t *testing.T) {
 			if len(r.loads) != 1 || said(r.loads[0], "equal parts") != step {
 				t.Errorf("%+v, a step %v: %+v", c, step, r.loads)
 			}
+		}
+	}
+}
+
+// Somebody opens the hatch a quarter of an hour before the truck pumps, and what the pump stirs up is as high as what it draws in some readings:
+// waves are no leaps, however still the level was before them.
+func TestWavesOfALoadBehindAnOpenedHatch(t *testing.T) {
+	for seed := range uint64(6) {
+		lot := rand.New(rand.NewPCG(seed, 13))
+		load := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 60, Rate: 3}
+		r := newRig(t, tanktest.Well{Level0: 160, Moves: []tanktest.Move{load}})
+		r.every, r.site.tanks[0].Every, r.site.tanks[0].Sensor = 10, 10*time.Second, "hydrostatic"
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if s > load.From-900 && s < load.From+3600 {
+				v -= 0.9
+			}
+			waves := 0.02
+			if s > load.From && s < load.From+1200 {
+				waves = 2.4
+			}
+			return v + waves*lot.NormFloat64(), true
+		}
+		r.run(0, 9*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-load.Bbl) > math.Max(2, r.loads[0].ErrorBbl) {
+			t.Errorf("%d: %+v %+v", seed, r.loads, r.verdicts)
 		}
 	}
 }
