@@ -103,7 +103,8 @@ func New(site Site, box *outbox.Box, clock *clock.Clock, log zerolog.Logger) (*L
 	return l, errors.Join(err, l.evictions.load(box.Counts()), l.LoadState(putBackKey, &l.putBack))
 }
 
-// PutBack keeps that the store was found to be of before: what was ticketed between its newest time and then it does not know.
+// PutBack keeps that the store was found to be of before: what was ticketed between its newest time and then it does not know. One that knew no
+// level at all makes no load of that time either.
 func (l *Ledger) PutBack(found time.Time) error {
 	back := tank.Span{From: l.takenUp, To: found.Round(0)}
 	l.mu.Lock()

@@ -73,7 +73,7 @@ func (tx *txn) markKnownElsewhere(h *HeldTicket) {
 	}
 	why := "the store has lost what it knew of this time"
 	switch {
-	case !back.To.IsZero() && !from.Add(off).After(back.To) && !to.Add(off).Before(back.From):
+	case !back.From.IsZero() && !from.Add(off).After(back.To) && !to.Add(off).Before(back.From):
 		why = "the store was put back to " + back.From.In(tx.l.site.Zone).Format("2006-01-02 15:04")
 	case receipts == nil:
 		return
