@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -183,6 +182,14 @@ func (e *evictions) SaveLosses() error {
 	return errors.Join(e.state.SaveState(evictionsKey, all), e.state.SaveState(mendedKey, mended))
 }
 
+// warn keeps for status what a person should see to.
+func (e *evictions) warn(m mending) error {
+	e.lock.Lock()
+	e.mended = m
+	e.lock.Unlock()
+	return e.SaveLosses()
+}
+
 // MendedWarning says that the outbox was mended and what it lost, to whoever looks now; empty: it was not, or people have had
 // their time to see it.
 func (e *evictions) MendedWarning(now time.Time) (text, do string) {
@@ -259,11 +266,8 @@ func (e *evictions) NoteUnits(now time.Time) (note string, err error) {
 			numbers = append(numbers[:mostUnitsNamed], fmt.Sprintf("%d more", more))
 		}
 		note = fmt.Sprintf("%s: %s that waited leave as they were written, by the old: %s", strings.Join(changed, ", "), Plural(n, "ticket"), strings.Join(numbers, ", "))
-		e.lock.Lock()
-		e.mended = mending{At: now.Round(0), Text: note, Do: "look at the service what it has of each; of one that has not left, `gauger outbox list` has the record: " +
-			"`gauger outbox drop` gives that up, and `gauger tickets add` writes the ticket anew"}
-		e.lock.Unlock()
-		err = e.SaveLosses()
+		err = e.warn(mending{At: now.Round(0), Text: note, Do: "look at the service what it has of each; of one that has not left, `gauger outbox list` has the record: " +
+			"`gauger outbox drop` gives that up, and `gauger tickets add` writes the ticket anew"})
 	}
 	return note, errors.Join(err, e.state.SaveState(unitsKey, is))
 }
@@ -280,9 +284,8 @@ func (e *evictions) ticketsInOutbox() (numbers []string, err error) {
 				break
 			}
 			for _, one := range page {
-				var t struct{ TicketNumber string }
-				if json.Unmarshal(one.Record.Body, &t) == nil && t.TicketNumber != "" {
-					numbers = append(numbers, t.TicketNumber)
+				if number := RecordLabel(Tickets, one.Record); number != Tickets {
+					numbers = append(numbers, number)
 				}
 				after = one.Record.Seq
 			}

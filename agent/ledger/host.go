@@ -176,10 +176,7 @@ func (l *Ledger) QueueOutboxShut(since, until time.Time, why error) error {
 	var err error
 	if len(l.site.Tanks) > 0 && l.takenUp.IsZero() && until.Sub(since) >= l.site.scaled(shutUnseen) {
 		note += ", and since no level of before is stored either, a load of that time shows nowhere"
-		l.evictions.lock.Lock()
-		l.mended = mending{At: until.Round(0), Text: note, Do: "look at the paper: of a truck that was there then, write the ticket with `gauger tickets add`"}
-		l.evictions.lock.Unlock()
-		err = l.SaveLosses()
+		err = l.evictions.warn(mending{At: until.Round(0), Text: note, Do: "look at the paper: of a truck that was there then, write the ticket with `gauger tickets add`"})
 	}
 	return errors.Join(err, l.QueueEvent(Event{Rule: eventrules.OutboxShut, Start: since.Round(0), End: until.Round(0), Note: fmt.Sprintf("%s: %v", note, why)}))
 }

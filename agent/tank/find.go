@@ -14,7 +14,7 @@ const (
 	joinWithin = 90.0 // s between two falls that are one
 	netLeast   = 0.4  // of min_rate, slower than which a level that falls shows no pump
 	twinTruck  = 0.75 // share of the larger of two parts, or of the usual load, from which on each may be a truck's
-	oneTruck   = 1500 // s that a truck stands at most, of which the hose, or its pump, is in trouble
+	troubled   = 1500 // s that a truck stands at most, of which the hose, or its pump, is in trouble
 	hidesTruck = 1800 // s of silence that hide a truck, however usual they are
 )
 
@@ -264,11 +264,11 @@ func besideIt(ts *tankState, t *Tank, d draw, own float64) (bbl, off float64, be
 		x := ts.reports.loads[n-1]
 		bbl, off = t.barrels(x.opening, x.closing), d.start-x.end
 	}
-	if b := between(ts.levels.recent, d.next, math.Inf(1)); len(b) > 0 && d.next < d.leaptAt && off > oneTruck {
+	if b := between(ts.levels.recent, d.next, math.Inf(1)); len(b) > 0 && d.next < d.leaptAt && off > troubled {
 		bbl, off, behind = t.barrels(d.closing.level, slices.Min(values(b))), d.next-d.end, true
 	}
 	usual := ts.reports.usual(t)
-	if off < 0 || off > oneTruck || bbl < t.Loads.MinLoad || own+bbl > t.Loads.TruckMax || usual > 0 && math.Min(own, bbl) >= twinTruck*usual {
+	if off < 0 || off > troubled || bbl < t.Loads.MinLoad || own+bbl > t.Loads.TruckMax || usual > 0 && math.Min(own, bbl) >= twinTruck*usual {
 		return 0, 0, false
 	}
 	return bbl, off, behind

@@ -22,8 +22,8 @@ const (
 	usualMost      = 1.1                              // times the usual load, up to which one truck takes it, whatever truck_max says
 	moreThanOne    = 1.2                              // times truck_max, above which a load at a pump's rate may be two
 	confidenceMost = 0.99                             // no observation is surer
-	fedBefore      = 1800.                            // s before it that show whether another tank is filled
 	fedSure        = 3.0                              // standard errors of what other tanks took in, below which it may be their own
+	fedBefore      = 1800.                            // s before it that show whether another tank is filled
 	stoppedBetween = "stopped for %s after %.0f bbl: one truck or two"
 	restShort      = 300. // s of readings after an end, of which less may have been slosh
 )
