@@ -143,7 +143,7 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 		u.addVerdict(i, ts, d, Transferred, fmt.Sprintf("meanwhile other tanks rose by %.1f bbl, most of all %s", rose, name))
 		return
 	}
-	if r := ts.regained(&u.site.tanks[i], d, now); (r.inches >= someBack*(d.opening.level-d.closing.level) || r.atOnce(&u.site.tanks[i], d)) && !u.othersGaveBack(i, d, r) {
+	if r := ts.regained(&u.site.tanks[i], d, now); (r.inches >= someBack*(d.opening.level-d.closing.level) || r.atOnce(&u.site.tanks[i], d) || r.rolled(d, removed)) && !u.othersGaveBack(i, d, r) {
 		said := fmt.Sprintf("%.1f in of the %.1f in came back, from %s after it", r.inches, d.opening.level-d.closing.level, spanText(r.first-d.end))
 		if r.rolled(d, removed) {
 			u.addEvent(ts, i, eventrules.Recirculation, d.start, d.end, fmt.Sprintf("%.1f bbl out, %.2f to %.2f in, and %.2f in came back", u.site.tanks[i].volume(d), d.opening.level, d.closing.level, r.inches))

@@ -348,3 +348,47 @@ func runsOn(ts *tankState, t *Tank, d draw) (load, on draw, ok bool) {
 	load.doubts = append(load.doubts, fmt.Sprintf("level fell on behind it at %.1f bbl a minute, by %.1f bbl so far, which are not counted: a leak or a drain, or its pump lost its prime", -tail.slope*per*60, t.volume(on)))
 	return load, on, true
 }
+
+// roseIn is the time within which a level rose as it did beyond a rate between two times: as straight as from a tenth of it to nine tenths.
+func (l *levels) roseIn(from, to, rate float64) bounds {
+	b := between(l.recent, from, to)
+	beyond := func(k int) float64 { return median3(b[k-1:k+2]) - rate*(b[k].t-from) }
+	if len(b) < stepFew {
+		return bounds{from, to}
+	}
+	last := len(b) - 2
+	low, all, k := beyond(1), beyond(last)-beyond(1), 1
+	for k < last && beyond(k) < low+all/10 {
+		k++
+	}
+	first := b[k].t
+	for k < last && beyond(k) < low+0.9*all {
+		k++
+	}
+	edge := (b[k].t - first) / 8
+	return bounds{first - edge, b[k].t + edge}
+}
+
+// broughtBack are the inches by which the level was higher behind a draw when it stopped rising as fast as a pump brings it back, less what
+// flowed in meanwhile if it did as behind that, and with it; none where it rests lower, or began later than a treater or an oiler waits.
+func broughtBack(all []node, d draw) bounds {
+	fall, n := d.opening.level-d.closing.level, len(all)-1
+	pace, k := rolledRate*fall/(d.end-d.start), 4
+	fast := func(k int) bool { return all[k].v-all[k-4].v >= pace*(all[k].t-all[k-4].t) }
+	for ; k <= n && !fast(k); k++ {
+	}
+	if k > n || all[k].t > d.end+rolledPause || all[n].v < d.closing.level+rolledShare*fall {
+		return bounds{}
+	}
+	for k < n && fast(k+1) {
+		k++
+	}
+	raw, made := all[k].v-d.closing.level, (all[n].v-all[k].v)/math.Max(nodeEvery, all[n].t-all[k].t)
+	return bounds{raw - math.Max(0, made)*(all[k].t-d.end), raw}
+}
+
+const (
+	rolledShare = 0.92  // of a fall that comes back where oil is rolled; the rest is the inflow's uncertainty
+	rolledRate  = 0.6   // of the rate of the fall
+	rolledPause = 1500. // s; until then it comes back where a treater only heats it
+)

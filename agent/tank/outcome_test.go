@@ -268,3 +268,24 @@ func TestAStopBetweenTwoTrucksPartsAsks(t *testing.T) {
 		}
 	}
 }
+
+// A well that stops and goes beside what comes back neither takes from it nor adds to it: what is back as fast as it left is rolled.
+func TestWhatComesBackBesideAWellThatStopsAndGoesIsRolled(t *testing.T) {
+	out := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 30, Rate: 2.5}
+	well := func(from, hours float64) tanktest.Move {
+		return tanktest.Move{From: from, Bbl: -25 * hours, Rate: 25. / 60}
+	}
+	back := tanktest.Move{From: out.End() + 600, Bbl: -29.5, Rate: 2.5}
+	for name, wells := range map[string][]tanktest.Move{
+		"stops for it":        {well(0, 3.9), out, back},
+		"comes once it began": {out, well(out.End(), 2), back},
+	} {
+		r := newRig(t, tanktest.Well{Level0: 100, Moves: wells})
+		r.run(0, 8*tanktest.Hour)
+		if len(r.loads) != 0 {
+			t.Errorf("a well that %s: %+v", name, r.loads)
+			continue
+		}
+		r.only("recirc")
+	}
+}

@@ -130,26 +130,6 @@ func (s siteTanks) wellTurned(from, to int, since, until float64) bool {
 	return true
 }
 
-// roseIn is the time within which a level rose as it did beyond a rate between two times: as straight as from a tenth of it to nine tenths.
-func (l *levels) roseIn(from, to, rate float64) bounds {
-	b := between(l.recent, from, to)
-	beyond := func(k int) float64 { return median3(b[k-1:k+2]) - rate*(b[k].t-from) }
-	if len(b) < stepFew {
-		return bounds{from, to}
-	}
-	last := len(b) - 2
-	low, all, k := beyond(1), beyond(last)-beyond(1), 1
-	for k < last && beyond(k) < low+all/10 {
-		k++
-	}
-	first := b[k].t
-	for k < last && beyond(k) < low+0.9*all {
-		k++
-	}
-	edge := (b[k].t - first) / 8
-	return bounds{first - edge, b[k].t + edge}
-}
-
 // fellShort is a tank that was moved into this one until it fell, and the barrels of that which did not arrive in any.
 func (s siteTanks) fellShort(i int, d draw) (name string, bbl float64) {
 	t, ts := &s.site.tanks[i], s.st.tanks[i]
@@ -283,6 +263,7 @@ type returned struct {
 	first  float64 // when a tenth of it was back
 	last   float64 // when nine tenths were
 	seen   int     // nodes that show it on its way
+	pump   bounds  // inches when it came no more as fast as a pump brings it: less what may have flowed in beside it, and with that
 }
 
 // regained is what of its fall the level has won back since a draw. One that falls again after the confirmation has come
@@ -304,7 +285,9 @@ func (ts *tankState) regained(t *Tank, d draw, now float64) returned {
 		}
 		r.inches = math.Max(r.inches, won(n))
 	}
-	went := len(all) > 0 && won(all[len(all)-1]) < explainedShare*r.inches
+	r.pump = broughtBack(all, d)
+	r.inches = math.Max(r.inches, r.pump.lo)
+	went := len(all) > 0 && r.pump.hi == 0 && won(all[len(all)-1]) < explainedShare*r.inches
 	if went || d.leaptAt <= ts.last.t && d.leaptTo-d.closing.level < explainedShare*r.inches {
 		return returned{first: d.end, last: d.end} // a float that was lifted, or an echo: it went as it came
 	}
@@ -322,16 +305,17 @@ func (ts *tankState) regained(t *Tank, d draw, now float64) returned {
 	return r
 }
 
-// rolled says that what came back is what was pumped out: all of it, and as fast. A truck's oil does not come back, and what
-// fills the tank up behind it is another pump's, or stops at another level. Where its fall was seen its return has to be: a level
-// that is only told again, behind a silence too, brings no oil. What lay out for minutes and would fill a truck may have gone with one.
+// rolled says that what came back is what was pumped out: all of it, and as fast, beside a well that stood still meanwhile, or began. A truck's
+// oil does not come back, and what fills the tank up behind it is another pump's, or stops at another level. Where its fall was seen its return
+// has to be: a level that is only told again brings no oil. What lay out for minutes and would fill a truck may have gone with one.
 func (r returned) rolled(d draw, removed float64) bool {
 	fall := d.opening.level - d.closing.level
 	if removed >= truckLeast && r.first > d.end+rolledPause {
 		return false
 	}
 	out := fall + math.Max(0, d.usualInflow)*(d.end-d.start) // the pump took what flowed in too
-	return (r.seen >= rolledSeen || d.samples == 0) && r.inches >= rolledShare*fall && r.inches <= out/rolledShare && 0.8*r.inches*(d.end-d.start) >= rolledRate*fall*(r.last-r.first)
+	pumped := removed < truckLeast && d.samples > 0 && r.pump.hi >= rolledShare*fall && r.pump.lo <= out/rolledShare
+	return pumped || (r.seen >= rolledSeen || d.samples == 0) && r.inches >= rolledShare*fall && r.inches <= out/rolledShare && 0.8*r.inches*(d.end-d.start) >= rolledRate*fall*(r.last-r.first)
 }
 
 // atOnce says that a load's worth came back minutes after a draw, and faster than any well makes it: a sensor that somebody lifts and
@@ -374,14 +358,11 @@ func (ts *tankState) roseOnce(t *Tank, d draw, now float64) (inches, until float
 }
 
 const (
-	pulsesTell  = 2     // rises as far, each by itself, that show how a well comes
-	onceTimes   = 2.0   // times the most that the level rose in as long a time before
-	backSoon    = 900.  // s
-	rolledShare = 0.92  // of a fall that comes back where oil is rolled; the rest is the inflow's uncertainty
-	rolledRate  = 0.6   // of the rate of the fall
-	rolledSeen  = 2     // nodes that show it on its way
-	rolledPause = 1500. // s; until then it comes back where a treater only heats it
-	truckLeast  = 80.   // bbl of a truckload
+	pulsesTell = 2    // rises as far, each by itself, that show how a well comes
+	onceTimes  = 2.0  // times the most that the level rose in as long a time before
+	backSoon   = 900. // s
+	rolledSeen = 2    // nodes that show it on its way
+	truckLeast = 80.  // bbl of a truckload
 )
 
 // stillReturning says that oil is still coming back after the confirmation: it may yet prove
