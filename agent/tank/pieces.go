@@ -254,7 +254,7 @@ func (r resting) lastBefore(ps []piece, usual float64) int {
 		v, _ := p.drawn(p.from, usual)
 		chance := pieceLower + restSigmas*math.Hypot(p.err, q.err)
 		began := p.n <= restFew && p.from > r.at-2*rampLong && v < was-chance
-		echo := p.to-p.from < echoLong && p.v > was+math.Max(echoRise, chance) && r.head.slope < 0 && r.head.at(p.to) < was+echoShare*(p.v-was)
+		echo := (p.n <= stepFew || p.to-p.from < echoLong) && p.v > was+math.Max(echoRise, chance) && r.head.slope < 0 && r.head.at(p.to) < was+echoShare*(p.v-was)
 		strays := p.n < restFew && p.to-p.from < rampLong && math.Abs(p.v-q.at(p.t)) < spikeSigma*r.sigma // one reading made it, with the one beside it
 		if !p.falls(beganRate*r.perBbl/60, beganBbl*r.perBbl) && p.n > 1 && !strays && !began && !echo {
 			return k

@@ -48,6 +48,21 @@ func TestTheOpeningIsNotAnEcho(t *testing.T) {
 	}
 }
 
+// So do three polls of two minutes each, however long they take.
+func TestTheOpeningIsNotAnEchoOfSeldomPolls(t *testing.T) {
+	r := resting{before: true, sigma: 0.05, perBbl: 1 / 1.67, head: line{0, 180, -3. / 60}}
+	for k := -20; k < 0; k++ {
+		s := sample{t: float64(120*k) + 100, v: 180 + 0.03*float32(k%2)}
+		if k >= -3 {
+			s.v += 6
+		}
+		r.samples = append(r.samples, s)
+	}
+	if g := r.near(0); math.Abs(g.level-180) > 0.1 {
+		t.Errorf("opening %.3f in, want 180", g.level)
+	}
+}
+
 // A dump that ends before the pump starts counts; one reading that stands out does not.
 func TestTheOpeningIsTheNearestPieceAtRest(t *testing.T) {
 	r := resting{before: true, sigma: 0.03, perBbl: 1 / 1.67, samples: recorded(-1800, -20, func(s float64) float64 {
