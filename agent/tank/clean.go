@@ -1,6 +1,9 @@
 package tank
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const (
 	stepFew    = 3     // readings that agree before a jump is believed
@@ -69,7 +72,9 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 		near = false // after a silence a far value has to stay for longer than an echo does
 	}
 	if near && joins && (ts.silent(p.first.t) || off >= math.Abs(x-p.last.v) && ts.risesAlone(t, ts.last, p.first)) {
-		return ts.outlastsEcho(now, x)
+		was := slices.Max(append(values(lastSamplesOf(ts.levels.recent, stepFew)), ts.last.v)) // to which it only comes back
+		stands := math.Abs(x-p.first.v) < ts.noiseFloor(t) && math.Abs(p.first.v-was) > ts.noiseFloor(t) && ts.risesAlone(t, point{ts.heldSince, ts.last.v}, p.first)
+		return ts.outlastsEcho(now, x, stands)
 	}
 	if near && (!joins || p.slight && !ts.frozen(t, p.first.t) || off < math.Abs(x-p.last.v)) {
 		if stairs := p.stairsDown(ts.last.v, x); !joins && len(stairs) > 0 {
@@ -201,9 +206,9 @@ func (ts *tankState) pendingIsTrue(t *Tank) acceptance {
 // stepHold is the time in seconds that a jump has to stay to be a re-span. In the middle of a draw foam and
 // waves are likelier than a technician, unless the draw goes on at the new span.
 func (ts *tankState) stepHold(t *Tank) float64 {
-	hold, p := t.Loads.StepHold.Seconds(), ts.pending
+	hold, p := math.Max(t.Loads.StepHold.Seconds(), echoPolls*ts.interval.usual), ts.pending
 	if ts.drawing && p.first.t-ts.lastFallAt < fallWindow && !ts.fallsOn(t, p.last.t, p.last.v) {
-		return stepInDraw * hold
+		return math.Max(stepInDraw*t.Loads.StepHold.Seconds(), hold)
 	}
 	return hold
 }

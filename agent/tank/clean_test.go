@@ -228,6 +228,52 @@ func TestOnePollThatIsAnEchoLosesNoLoad(t *testing.T) {
 	}
 }
 
+// A false echo of two or three seldom polls is no new span of the sensor, wherever about the start of a load it comes: the load begins at the level
+// from before it, and no earlier ticket is called wrong.
+func TestAFewSeldomPollsOfAnEchoAreNoSpan(t *testing.T) {
+	for _, every := range []float64{120, 300} {
+		for _, echo := range []float64{6, 125, 180, 205, 245} { // in; the tank holds 165
+			if every == 300 && (echo == 125 || echo == 180) {
+				continue // within what a pump draws from one poll to the next
+			}
+			for k := -4.0; k < 8; k++ {
+				polls := 2 + math.Mod(k+4, 2)
+				before := tanktest.Move{From: 2 * tanktest.Hour, Bbl: 60, Rate: 6}
+				load := tanktest.Move{From: 6*tanktest.Hour + 45, Bbl: 150, Rate: 6}
+				w := tanktest.Well{Level0: 191, Inflow: 120, Moves: []tanktest.Move{before, load}}
+				at := 6*tanktest.Hour + (math.Floor(k/2)-0.5)*every
+				r := newRig(t, w)
+				r.every, r.site.tanks[0].Every = every, time.Duration(every)*time.Second
+				r.sensor = func(_ int, s, v float64) (float64, bool) {
+					if s >= at && s < at+polls*every {
+						v = tanktest.Radar(0, s, echo)
+					}
+					return v, true
+				}
+				r.run(0, load.End()+2*tanktest.Hour)
+				if len(r.loads) != 2 || len(r.corrections) > 0 || math.Abs(r.loads[1].GaugeBbl-tanktest.PerInch*(w.Level(load.From)-w.Level(load.End()))) > 1.5 {
+					t.Errorf("%v polls of %v s show %v in from %v s on: %+v, corrections %+v", polls, every, echo, at-load.From, r.loads, r.corrections)
+				}
+			}
+		}
+	}
+}
+
+// So are polls of an echo above a tank at rest, which no load ends, and none of a transfer's arrival.
+func TestAFewSeldomPollsOfAnEchoAreNoLoad(t *testing.T) {
+	r := newRig(t, tanktest.Well{Level0: 150, Inflow: 120})
+	r.every = 300
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if s >= 5*tanktest.Hour && s < 5*tanktest.Hour+600 {
+			v += 40
+		}
+		return v, true
+	}
+	r.run(0, 8*tanktest.Hour)
+	r.matches(0, 0)
+	r.only()
+}
+
 // Oil that another pump brings comes as fast, and each of its readings is one.
 func TestAFillThatIsPolledSeldomIsSeen(t *testing.T) {
 	out := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 150, Rate: 8}

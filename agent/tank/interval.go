@@ -201,6 +201,7 @@ func (iv *interval) gapMin(t *Tank, speed float64) float64 {
 const (
 	singleReading = 60.0  // s of the fastest flow that one reading alone may show
 	echoLong      = 100.0 // s; the longest false echo seen took 90
+	echoPolls     = 2.5   // times as far as readings are apart; one of seldom polls takes three of them
 )
 
 // readings are a tank's readings as they came: the level that is believed, how often they come, and how much they scatter.
@@ -281,11 +282,12 @@ func (r *readings) silent(until float64) bool {
 // silence is the time in seconds from which on a sensor that is silent leaves out readings.
 func (r *readings) silence() float64 { return math.Max(1.5*singleReading, 2.5*r.interval.usual) }
 
-// outlastsEcho believes a far value after a silence once it has outlived a false echo.
-func (r *readings) outlastsEcho(now, x float64) acceptance {
+// outlastsEcho believes a far value after a silence once it has outlived a false echo; one that only stands higher than oil comes, as a sensor that
+// did not hang shows it, once more polls agree than make an echo.
+func (r *readings) outlastsEcho(now, x float64, stands bool) acceptance {
 	p := &r.pending
 	p.count, p.last, p.strayed = p.count+1, point{now, x}, point{}
-	if now-p.first.t < echoLong {
+	if now-p.first.t < echoLong || stands && p.count <= stepFew {
 		return refused
 	}
 	return resumed
