@@ -52,7 +52,7 @@ func TestTheOpeningIsNotAnEcho(t *testing.T) {
 func TestTheOpeningIsNotAnEchoOfSeldomPolls(t *testing.T) {
 	r := resting{before: true, sigma: 0.05, perBbl: 1 / 1.67, head: line{0, 180, -3. / 60}}
 	for k := -20; k < 0; k++ {
-		s := sample{t: float64(120*k) + 100, v: 180 + 0.03*float32(k%2)}
+		s := sample{t: float64(120*k) + 100, v: 180 - 0.03*float32(k%2)}
 		if k >= -3 {
 			s.v += 6
 		}
