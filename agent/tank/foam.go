@@ -253,7 +253,7 @@ type lateEdges struct {
 // takeLate gives a draw the times and gauges that it had where its sensor shows the level late, by seconds that it remembers. Both
 // edges tell: the level leaves its line as slowly as it comes to rest. A pump that starts slowly, or fades, does so at one of them.
 func takeLate(ts *tankState, t *Tank, d *draw, now float64) {
-	if t.Group != "" || d.deadband > 0 || d.step >= coarseLeast || d.parts > 1 || d.hatch > 0 || d.stuck.to > 0 || d.samples < lateFew {
+	if t.Group != "" || d.deadband > 0 || d.step >= coarseLeast || d.parts > 1 || d.hatch > 0 || d.stuck.to > 0 || d.samples < lateFew/2 {
 		return
 	}
 	e, half := lateEdges{resting: ts.resting(t, *d), d: *d}, (d.start+d.end)/2
@@ -268,10 +268,11 @@ func takeLate(ts *tankState, t *Tank, d *draw, now float64) {
 		return
 	}
 	off := e.fit(follower{(1 + lateRough) * l.time, l.mean})
+	rough := func(f shapeFit, b []sample) float64 { return f.missed / float64(len(b)) * stats.Square(e.sigma) } // a dump about an edge, which is not told from it
 	free := d.inflow.variance * (l.time + edgeUnsure)
 	d.late = l.time
-	d.opening.level, d.opening.err = l.before.level, math.Hypot(d.opening.err, off.before.level-l.before.level)
-	d.closing.level, d.closing.err = l.behind.level, math.Sqrt(free+stats.Square(d.inflow.err*l.time)+stats.Square(off.behind.level-l.behind.level))
+	d.opening.level, d.opening.err = l.before.level, math.Sqrt(stats.Square(d.opening.err)+stats.Square(off.before.level-l.before.level)+rough(l.before, e.before))
+	d.closing.level, d.closing.err = l.behind.level, math.Sqrt(free+stats.Square(d.inflow.err*l.time)+stats.Square(off.behind.level-l.behind.level)+rough(l.behind, e.behind))
 	d.endLine = line{l.end + l.time, l.behind.level, l.behind.slope + l.behind.inches}
 	if !d.setByValve {
 		d.start, d.end = l.start, l.end
