@@ -378,3 +378,16 @@ func hiddenBefore(ts *tankState, t *Tank, d draw) (bbl, pause float64) {
 	}
 	return t.barrels(high, d.opening.level), d.start - at
 }
+
+// turnedTo says that between two times the site's other tanks took in most of the barrels that a well makes in a tank, which has stood still
+// since a time, and since then as much more than before as went into it before: the well was turned to them.
+func (s siteTanks) turnedTo(i int, since, from, to, bbl float64) bool {
+	t, ts := &s.site.tanks[i], s.st.tanks[i]
+	before := math.Max(ts.decidedTo+resumeFirst, since-stillLook)
+	a, ok1 := ts.levels.about(before)
+	b, ok2 := ts.levels.about(since)
+	if share := (to - since) / (since - before); ok1 && ok2 && since-before > levelFar && turnedSure*s.othersFilled(i, since, to) < share*(s.othersFilled(i, before, since)+explainedShare*t.barrels(b, a)) {
+		return false
+	}
+	return s.othersFilled(i, from, to) >= explainedShare*bbl
+}

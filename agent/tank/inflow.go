@@ -321,3 +321,30 @@ func (t *Tank) cameFast(b []sample, fall float64) int {
 	}
 	return -1
 }
+
+const (
+	stillMore  = 1.5        // times the longest pause of a well that one which was shut in stands
+	stillFew   = 4          // readings of which more show that it stands
+	stillLook  = 3 * 3600.0 // s before that show how long it pauses, and what filled the tanks
+	turnedSure = 1.2        // times what the others take in then, as that strays
+)
+
+// stillSince is since when a level rose no more before a time, where a well makes so many inches a second, and how many times as long as it
+// had stood at most in the hours before.
+func (ts *tankState) stillSince(at, made, slack float64) (since, times float64) {
+	b, from, longest := nodes(between(ts.levels.recent, math.Max(ts.decidedTo+resumeFirst, at-stillLook), at), nodeEvery), 0, 0.0
+	for k, n := range b {
+		was := b[from].t
+		for n.v-b[from].v > slack+made/3*(n.t-b[from].t) {
+			from++
+		}
+		if b[from].t > was {
+			longest = math.Max(longest, b[k-1].t-was)
+		}
+	}
+	if len(b) == 0 {
+		return at, 0
+	}
+	since = b[from].t
+	return since, (at - since) / max(longest, stillFew*ts.interval.fresh(), nodeEvery, slack/made)
+}

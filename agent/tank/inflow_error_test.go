@@ -128,6 +128,44 @@ func TestAWellThatWasTurnedFromAFullTankIsNotInIt(t *testing.T) {
 	}
 }
 
+// A tank that was shut off before its gauge was read stands until the truck comes, and takes in nothing while it loads: the next tank takes what
+// it had made, from the same minute on, or the well is shut in, longer than it ever paused, before the truck and behind it. A well's own
+// pause, beside one that fills the next tank all along, is none.
+func TestATankThatWasShutOffForItsLoadTakesInNothing(t *testing.T) {
+	const rate = 0.4 // bbl a minute
+	load := tanktest.Move{From: 5 * tanktest.Hour, Bbl: 150, Rate: 6}
+	fill := func(from, to float64) tanktest.Move {
+		return tanktest.Move{From: from, Bbl: (from - to) / 60 * rate, Rate: rate}
+	}
+	off, back, last := load.From-1200, load.End()+1200, 9*tanktest.Hour
+	pumps := func(from, to float64) (on []tanktest.Move) {
+		for s := from; s < to; s += 2400 {
+			on = append(on, fill(s, s+1200))
+		}
+		return on
+	}
+	for name, c := range map[string]struct {
+		own, other  []tanktest.Move
+		inflow, err float64
+	}{
+		"turned to the next":           {[]tanktest.Move{fill(0, off), fill(back, last)}, []tanktest.Move{fill(off, back)}, 0, 1.5},
+		"stays with the next":          {[]tanktest.Move{fill(0, off)}, []tanktest.Move{fill(off, last)}, 0, 1.5},
+		"a pump's, turned to the next": {pumps(0, off), pumps(off, last), 0, 5},
+		"shut in":                      {[]tanktest.Move{fill(0, off), fill(back, last)}, nil, 0, 1.5},
+		"another well fills the next":  {[]tanktest.Move{fill(0, last)}, []tanktest.Move{fill(0, last)}, 10, 1.5},
+	} {
+		wells := []tanktest.Well{{Level0: 120, Moves: append(c.own, load)}}
+		if c.other != nil {
+			wells = append(wells, tanktest.Well{Level0: 60, Moves: c.other})
+		}
+		r := newRig(t, wells...)
+		r.run(0, 8*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].InflowBbl-c.inflow) > math.Max(0.7, r.loads[0].InflowErrorBbl) || math.Abs(r.loads[0].InflowBbl-c.inflow) > 1 || r.loads[0].InflowErrorBbl > c.err {
+			t.Errorf("%s: %+v, want an inflow of %.1f bbl", name, r.loads, c.inflow)
+		}
+	}
+}
+
 // The error alone asks where it is about twice what makes a ticket wrong: nearer, nine of ten are right.
 func TestTheErrorThatAsks(t *testing.T) {
 	for _, c := range []struct {

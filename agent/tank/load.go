@@ -73,29 +73,36 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 // sharedInflow are the barrels that flowed in over a draw, and twice their standard error, of those that a tank's own levels tell: a well
 // that was turned to other tanks meanwhile shows in them, and so does one that filled them until it was turned to this one.
 func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float64) {
-	t := &s.site.tanks[i]
+	t, ts := &s.site.tanks[i], s.st.tanks[i]
 	fed, unsure := s.fedElsewhere(i, d.start, d.end)
 	least := math.Max(fedSure*unsure, wrongBbl(t.volume(d)))
 	made := func(rate float64) float64 { return rate * (d.end - d.start) * t.Table.PerInch(d.opening.level) }
-	until := math.Min(d.inflowBefore, s.st.tanks[i].levels.roseBefore(d.start-nodeEvery, fedBefore/2))
+	until := math.Min(d.inflowBefore, ts.levels.roseBefore(d.start-nodeEvery, fedBefore/2))
 	usual, most, before := made(d.usualInflow), made(math.Max(until, d.inflowAfter)), made(until)
+	rate, fair := math.Max(d.inflowBefore, d.inflowAfter), 2*math.Hypot(unsure, made(d.inflow.err))
+	since, longer := ts.stillSince(d.start, rate, d.step+d.deadband+restSigmas*ts.noise.perSample())
+	stood := d.start - since
 	switch {
 	case t.Group != "" || !d.inflow.known:
 		return own, err
+	case longer > 1 && s.turnedTo(i, since, d.start, d.end, made(rate)):
+		return 0, fair
+	case longer > stillMore && 3*ts.levels.roseBefore(d.end+stood, stood) < rate: // it is shut in
+		return 0, fair
 	case fed > least && fed <= most/explainedShare:
-		own = math.Max(0, most-fed)
+		return math.Max(0, most-fed), fair
 	case fed > least && fed <= usual/explainedShare: // a full one, which the well may have filled until then
 		return own, math.Max(err, usual-fed)
 	case own-before > least:
 		lost, _ := s.fedElsewhere(i, d.end+resumeFirst, 2*d.end+resumeFirst-d.start)
-		if lost > -explainedShare*(own-before) {
-			return own, err
+		if lost <= -explainedShare*(own-before) {
+			return stats.Clamp(before-fed, 0, own), fair
 		}
-		own = stats.Clamp(before-fed, 0, own)
-	default:
-		return own, err
 	}
-	return own, 2 * math.Hypot(unsure, made(d.inflow.err))
+	if longer > stillMore {
+		err = math.Max(err, own)
+	}
+	return own, err
 }
 
 // fedElsewhere are the barrels by which the site's other tanks rose between two times beyond what they usually do, and its standard error.
