@@ -14,7 +14,7 @@ const (
 	heldMost     = 4500.0     // s; longest time that a gateway's cached value is taken to be fresh
 	heldUnknown  = 400.0      // s; the same where nothing shows that a gateway holds it
 	heldAlike    = 0.75       // share of its stay that a value counts as off the beat where it is one step further, as the one before it was
-	heldShort    = 0.35       // share of its stay by which a gateway's beat varies, where a sensor's values stay as short by chance
+	heldShort    = 0.45       // share of its stay by which a gateway's beat varies, where a sensor's values stay as short by chance
 	heldUneven   = 0.5        // the same of a longer one
 	heldPair     = 0.25       // the same of one that is read twice a beat, where chance makes half of it
 	heldRegion   = 1.6        // a value held this many times longer than usual is a still level, not a cache

@@ -270,7 +270,7 @@ func staircase(ts *tankState, d draw, price float64) (steps int, inches float64,
 	b := stairSamples(between(ts.levels.recent, d.start-restNear, d.end+restNear))
 	sigma := math.Max(ts.noise.perSample(), quietScatter(b))
 	rate := d.slope()
-	last, took, hidden, changes, least, shortest := -1, 0.0, 0.0, 0, math.Inf(1), math.Inf(1)
+	last, took, hidden, changes := -1, 0.0, 0.0, 0
 	ps := cutEvenly(b, ts.noise.perSample(), price)
 	if about := scatterAbout(ps, b); about <= stairFine*ts.noise.perSample() { // else the pump made waves, and none of its steps are noise
 		sigma = math.Max(ts.noise.perSample(), about)
@@ -288,8 +288,7 @@ func staircase(ts *tankState, d draw, price float64) (steps int, inches float64,
 			switch {
 			case by <= stairNoise*sigma:
 			case long <= stairLong:
-				steps, inches, least, took = steps+1, inches+by, math.Min(least, by), took+long
-				shortest = math.Min(shortest, p.to-p.from)
+				steps, inches, took = steps+1, inches+by, took+long
 			case k == last+1: // a jump that was not believed at first hides a step's time
 				hidden, took = hidden+by, took+long
 			}
@@ -303,27 +302,7 @@ func staircase(ts *tankState, d draw, price float64) (steps int, inches float64,
 	if steps >= stairFew {
 		inches += hidden
 	}
-	return steps, inches, changes >= stairTold*steps || !ts.interval.cached() && standsAsLong(ts, d, least/2, shortest/2)
-}
-
-// standsAsLong says that before a draw a value stood as long as a rest for the most part, and yet less than a step was told sooner:
-// what rests there is the sensor, and neither a gateway nor a float that sticks.
-func standsAsLong(ts *tankState, d draw, step, rest float64) bool {
-	b := between(ts.levels.recent, d.start-learnFrom, d.end)
-	stood, told, since := 0.0, 0, firstTime(b, 0)
-	for k := 1; k < len(b); k++ {
-		by := math.Abs(float64(b[k].v - b[k-1].v))
-		if by == 0 {
-			continue
-		}
-		if long := math.Min(b[k].t, d.start) - since; long >= rest {
-			stood += long
-		} else if by < step && b[k].t-since < rest {
-			told++
-		}
-		since = b[k].t
-	}
-	return told >= stairTold && stood > (d.start-firstTime(b, 0))/2
+	return steps, inches, changes >= stairTold*steps
 }
 
 // movedBeside is the first step minutes before or behind one of some draws with which the sensor moved, no faster than max_rate: the level fell
