@@ -76,9 +76,12 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 			d.start = math.Max(d.start, from)
 		}
 	}
+	since, free := ts.hungBefore(d, math.Max(in.lo, f.from.t-learnFrom), firstTime(inner, f.to.t))
+	rests, from = math.Max(rests, free), math.Max(from, free)
 	for range openTries {
 		rest.at = d.start
-		rest.samples = d.beforeDraw(between(ts.levels.recent, math.Max(in.lo, f.from.t-d.restReach()), math.Max(d.start-rampClear, rests)), d.start)
+		b := between(ts.levels.recent, math.Max(in.lo, f.from.t-d.restReach()), math.Max(d.start-rampClear, rests))
+		rest.samples = d.beforeDraw(slices.Concat(between(b, 0, since), between(b, free, math.Inf(1))), d.start)
 		d.opening = rest.estimate(made.last).orLine(s0, d.start, ts.noise.perSample())
 		s0 = line{d.start, d.opening.level, made.last}
 		d.start = crossing(head, s0, from, firstTime(inner, f.to.t))

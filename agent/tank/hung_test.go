@@ -251,6 +251,27 @@ func TestTheOpeningBehindAValueThatHung(t *testing.T) {
 	}
 }
 
+// One that comes free right before the pump starts, to where the well has filled meanwhile, shows the opening in one reading.
+func TestAHangThatEndsRightBeforeALoad(t *testing.T) {
+	for _, free := range []float64{7, 40, 100} {
+		start := 4*tanktest.Hour + free
+		w := tanktest.Well{Level0: 95, Inflow: 270, Moves: []tanktest.Move{{From: start, Bbl: 154, Rate: 4.6}}}
+		r := newRig(t, w)
+		r.every = 120
+		held := 0.0
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if s < start-1300 || s >= 4*tanktest.Hour {
+				held = v
+			}
+			return held, true
+		}
+		r.run(0, 8*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].Open-w.Level(start)) > 0.3 {
+			t.Errorf("%g s: want one load from %.2f in: %+v", free, w.Level(start), r.loads)
+		}
+	}
+}
+
 // A value that stands from minutes before the end of a load, and comes down by less than looks like a jump when the truck has gone: the load
 // ended where the pump came to that level, and not when the value did.
 func TestASensorThatHangsOverTheEndOfALoad(t *testing.T) {
