@@ -76,7 +76,10 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 			d.start = math.Max(d.start, from)
 		}
 	}
-	since, free := ts.hungBefore(d, math.Max(in.lo, f.from.t-learnFrom), firstTime(inner, f.to.t))
+	since, free := -1.0, 0.0
+	if d.step < coarseLeast {
+		since, free = ts.interval.hung(between(ts.levels.recent, math.Max(in.lo, f.from.t-learnFrom), firstTime(inner, f.to.t)), d.inflowBefore)
+	}
 	rests, from = math.Max(rests, free), math.Max(from, free)
 	for range openTries {
 		rest.at = d.start

@@ -117,6 +117,20 @@ func (iv *interval) stood(seconds, times float64) bool {
 	return iv.changes >= heldFew && seconds >= math.Max(hungLeast, times*math.Max(iv.stays(), iv.fresh()))
 }
 
+// hung is when a value came that a sensor then repeated, and when it came free to where so many inches a second had carried the level
+// meanwhile: that is a gauge, though one reading shows it, and what was repeated is none. -1, 0: it never was.
+func (iv *interval) hung(b []sample, inflow float64) (since, free float64) {
+	for k := len(b) - 1; k > 1; k-- {
+		first, _ := sameAs(b, k-1)
+		rose, made := float64(b[k].v-b[first].v), inflow*(b[k].t-b[first].t)
+		if rose >= fallLeast && math.Abs(rose-made) <= made/2 && iv.stood(b[k-1].t-b[first].t, seldomHeld) {
+			return b[first].t, b[k].t
+		}
+		k = first + 1
+	}
+	return -1, 0
+}
+
 // noise is the scatter of readings, inches.
 type noise struct {
 	sigma         float64 // standard deviation of a sample

@@ -370,18 +370,3 @@ func (p piece) edges(b []sample, sigma float64) (from, to float64) {
 	}
 	return b[k].t, b[z].t
 }
-
-// hungBefore is when a value came that a sensor then repeated before a draw, and when it came free to where the inflow had carried the level meanwhile:
-// that is a gauge, though one reading shows it, and what was repeated is none. -1, 0: none was.
-func (ts *tankState) hungBefore(d draw, from, to float64) (since, free float64) {
-	b := between(ts.levels.recent, from, to)
-	for k := len(b) - 1; k > 1 && d.step < coarseLeast; k-- {
-		first, _ := sameAs(b, k-1)
-		rose, made := float64(b[k].v-b[first].v), d.inflowBefore*(b[k].t-b[first].t)
-		if rose >= hungRise && math.Abs(rose-made) <= made/2 && ts.interval.stood(b[k-1].t-b[first].t, seldomHeld) {
-			return b[first].t, b[k].t
-		}
-		k = first + 1
-	}
-	return -1, 0
-}
