@@ -248,3 +248,22 @@ func TestWhatDecaysInNoiseSeemsToStop(t *testing.T) {
 		}
 	}
 }
+
+// A plunger lifts oil by slugs, and a sensor hears false echoes meanwhile, one reading each: a load behind one slug, of which the next brings half
+// back, is one. A false echo is no step that stays.
+func TestALoadBetweenSlugsThatEchoesSee(t *testing.T) {
+	level := knots([2]float64{0, 20}, [2]float64{9000, 20}, [2]float64{10800, 32}, [2]float64{11700, 32}, [2]float64{12220, 10}, [2]float64{12700, 10}, [2]float64{14500, 20.8}, [2]float64{18000, 20.8})
+	r := newRig(t, tanktest.Well{})
+	r.site.tanks[0].Sensor = "ultrasonic"
+	r.sensor = func(_ int, s, _ float64) (float64, bool) {
+		v := level(s) + 2*tanktest.Radar(0, s, 0)
+		if n := int(s / 10); n%29 == 0 {
+			v += 4 + float64(n%3)
+		}
+		return v, true
+	}
+	r.run(0, 18000)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-22*tanktest.PerInch) > 0.5 {
+		t.Errorf("%+v, %+v", r.loads, r.events)
+	}
+}

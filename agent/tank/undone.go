@@ -111,7 +111,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 // spanned says that behind a draw the level rested for minutes at its closing, and then stepped up once, between two readings, and stays there, as
 // where somebody spans the sensor anew.
 func spanned(ts *tankState, t *Tank, d draw) bool {
-	b := between(ts.levels.recent, d.end+settleShort, math.Inf(1))
+	b := ts.withoutEchoes(between(ts.levels.recent, d.end+settleShort, math.Inf(1)))
 	for k := 1; k < len(b); k++ {
 		if jumpedUp(ts, t, b[k-1].t, b[k].t) > 0 {
 			return b[k-1].t-d.end >= hungLeast && rests(b[:k], d.closing.level, d.usualInflow) && rests(b[k:], float64(b[k].v), d.usualInflow)
