@@ -3,6 +3,7 @@ package tank
 import (
 	"math"
 	"testing"
+	"time"
 
 	"gauger/agent/tank/tanktest"
 )
@@ -82,4 +83,16 @@ func TestAReadingThatWasStillOnItsWay(t *testing.T) {
 			t.Errorf("%s: %.2f in, want %.2f", name, got, c.short)
 		}
 	}
+}
+
+// A truck of 60 bbl stops for 3 min before its last 20, polled each minute: its end is where the level fell last, and not minutes later where a line
+// through the stop would have met the rest.
+func TestAStopBeforeTheLastMinutes(t *testing.T) {
+	first := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 40, Rate: 5.5}
+	last := tanktest.Move{From: first.End() + 172, Bbl: 20, Rate: 5.5}
+	w := tanktest.Well{Level0: 20, Inflow: 400, Moves: []tanktest.Move{first, last}}
+	r := newRig(t, w)
+	r.every, r.site.tanks[0].Every, r.site.tanks[0].Sensor = 60, time.Minute, "hydrostatic"
+	r.run(0, 9*tanktest.Hour)
+	r.matches(0.4, 60, labelOf(w, first, last))
 }
