@@ -113,3 +113,45 @@ func TestASlugInTheNeighbourIsNoPartOfALoad(t *testing.T) {
 		t.Errorf("want one load of 80 bbl: %+v, events %+v", r.loads, r.events)
 	}
 }
+
+// A sensor without noise stands still in a tank that was shut off for its load, and did not hang: the next tank takes what it had made, from the
+// same minute on. Nobody is asked, and nobody waits for it to move. Beside one that fills as it did all along it may have hung.
+func TestATankThatWasShutOffForItsLoadDidNotHang(t *testing.T) {
+	load := tanktest.Move{From: 5 * tanktest.Hour, Bbl: 150, Rate: 6}
+	fill := func(from, to float64) tanktest.Move {
+		return tanktest.Move{From: from, Bbl: (from - to) / 60 * 0.4, Rate: 0.4}
+	}
+	off, back, last := load.From-1500, load.End()+1200, 10*tanktest.Hour
+	const before = "value stood still for 25 min until it was under way"
+	for name, c := range map[string]struct {
+		back  float64 // when the well is turned to it again
+		other []tanktest.Move
+		says  string
+	}{
+		"turned to the next":     {back, []tanktest.Move{fill(off, back)}, ""},
+		"shut in":                {back, nil, before},
+		"another fills the next": {back, []tanktest.Move{fill(0, last)}, before},
+	} {
+		wells := []tanktest.Well{{Level0: 120, Moves: []tanktest.Move{fill(0, off), load, fill(c.back, last)}}}
+		if c.other != nil {
+			wells = append(wells, tanktest.Well{Level0: 60, Moves: c.other})
+		}
+		r := newRig(t, wells...)
+		r.every = 60
+		r.sensor = func(i int, s, _ float64) (float64, bool) {
+			v := wells[i].Level(s)
+			if c.back == last && s > load.From-800 { // its last digit moves before the load, and behind it none
+				v += 0.01
+			}
+			return math.Round(v*100) / 100, true
+		}
+		r.run(0, last)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-load.Bbl) > 0.5 {
+			t.Fatalf("%s: want one load of %g bbl: %+v", name, load.Bbl, r.loads)
+		}
+		asksFor(t, r.loads[0], c.says)
+		if c.says == "" && (r.told[0] > load.End()+tanktest.Hour || r.loads[0].ErrorBbl > 2.5) {
+			t.Errorf("%s: told %.1f h after it, its error is %.1f bbl", name, (r.told[0]-load.End())/tanktest.Hour, r.loads[0].ErrorBbl)
+		}
+	}
+}

@@ -304,7 +304,9 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	takeStepped(ts, &d)
 	d.doubts = append(d.doubts, readingsDoubt(ts, &u.site.tanks[i], d, now)...)
 	d.doubts = append(d.doubts, u.standsDead(i, ts, &d, now)...)
-	takeHung(ts, &d)
+	if since, leapt := hungInto(ts, d); leapt || since > 0 && !u.shutOff(i, d, since, d.start) {
+		takeHung(&d, since, leapt)
+	}
 	if where, long, asks := stoodStill(ts, &u.site.tanks[i], d); long > 0 {
 		d.note(asks, fmt.Sprintf("value stood still at %s for %s: a sensor that hung, its blind zone, or a float at its stop", where, spanText(long)))
 	}

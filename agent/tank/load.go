@@ -105,6 +105,13 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	return own, err
 }
 
+// shutOff says that a tank stood still when a draw began, since its well was turned to others, and went on there from one time to another.
+func (s siteTanks) shutOff(i int, d draw, from, to float64) bool {
+	t, ts, rate := &s.site.tanks[i], s.st.tanks[i], math.Max(d.inflowBefore, d.inflowAfter)
+	since, longer := ts.stillSince(d.start, rate, d.step+d.deadband+restSigmas*ts.noise.perSample())
+	return t.Group == "" && longer > 1 && s.turnedTo(i, since, from, to, rate*(to-from)*t.Table.PerInch(d.opening.level))
+}
+
 // fedElsewhere are the barrels by which the site's other tanks rose between two times beyond what they usually do, and its standard error.
 // Those that were drawn from say nothing.
 func (s siteTanks) fedElsewhere(i int, from, to float64) (bbl, err float64) {

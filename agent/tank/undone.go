@@ -202,11 +202,7 @@ func neverStands(ts *tankState, stood, step, inflow float64) bool {
 
 // takeHung takes the opening of a draw until which a value stood still from where the inflow had carried the level meanwhile, if the value
 // then leapt down; else the well may have been shut in, and it is within the opening's error.
-func takeHung(ts *tankState, d *draw) {
-	since, leapt := hungInto(ts, *d)
-	if since == 0 {
-		return
-	}
+func takeHung(d *draw, since float64, leapt bool) {
 	long, unseen := d.start-since, d.inflowBefore*(d.start-since)
 	if !leapt {
 		d.opening.err = math.Hypot(d.opening.err, unseen/2)
