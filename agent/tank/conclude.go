@@ -312,7 +312,7 @@ func (u *update) decidable(i int, ts *tankState, d draw, now float64, followed b
 	if ts.unrest(t, d, now) {
 		return false
 	}
-	return !ts.frozenAtEnd(t, d, now) && !ts.stillReturning(t, d, now)
+	return (!ts.frozenAtEnd(t, d, now) || u.staysShutOff(i, d, ts.last.t)) && !ts.stillReturning(t, d, now)
 }
 
 // brokeOff says that the readings of a tank that is polled stopped so soon after what looks like the end of a draw that it may be a
@@ -358,6 +358,13 @@ func (ts *tankState) cameAndWent(d draw) bool {
 // and not the truck's; it is waited for.
 func (ts *tankState) frozenAtEnd(t *Tank, d draw, now float64) bool {
 	return ts.standsSince(d) && now < ts.heldUntil(t)
+}
+
+// staysShutOff says that the well was turned to other tanks before a draw and is there until a time, and that the value hardly moved before
+// the draw either: one that noise moved there, and none behind it, hangs.
+func (s siteTanks) staysShutOff(i int, d draw, until float64) bool {
+	b := between(s.st.tanks[i].levels.recent, d.start-frozenLeast, d.start-nodeEvery)
+	return changesIn(b) < len(b)/3 && s.shutOff(i, d, d.end, until)
 }
 
 // heldUntil is until when a value that stands still is given time to move.

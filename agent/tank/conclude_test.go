@@ -123,6 +123,7 @@ func TestATankThatWasShutOffForItsLoadDidNotHang(t *testing.T) {
 	}
 	off, back, last := load.From-1500, load.End()+1200, 10*tanktest.Hour
 	const before = "value stood still for 25 min until it was under way"
+	const behind = "value stood still at its closing for 4.0 h"
 	for name, c := range map[string]struct {
 		back  float64 // when the well is turned to it again
 		other []tanktest.Move
@@ -131,6 +132,9 @@ func TestATankThatWasShutOffForItsLoadDidNotHang(t *testing.T) {
 		"turned to the next":     {back, []tanktest.Move{fill(off, back)}, ""},
 		"shut in":                {back, nil, before},
 		"another fills the next": {back, []tanktest.Move{fill(0, last)}, before},
+		"stays with the next":    {last, []tanktest.Move{fill(off, last)}, ""},
+		"stays shut in":          {last, nil, behind},
+		"another, for hours":     {last, []tanktest.Move{fill(0, last)}, behind},
 	} {
 		wells := []tanktest.Well{{Level0: 120, Moves: []tanktest.Move{fill(0, off), load, fill(c.back, last)}}}
 		if c.other != nil {

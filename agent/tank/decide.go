@@ -307,7 +307,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	if since, leapt := hungInto(ts, d); leapt || since > 0 && !u.shutOff(i, d, since, d.start) {
 		takeHung(&d, since, leapt)
 	}
-	if where, long, asks := stoodStill(ts, &u.site.tanks[i], d); long > 0 {
+	if where, long, asks := stoodStill(ts, &u.site.tanks[i], d); long > 0 && !(where == itsClosing && u.staysShutOff(i, d, d.end+long)) {
 		d.note(asks, fmt.Sprintf("value stood still at %s for %s: a sensor that hung, its blind zone, or a float at its stop", where, spanText(long)))
 	}
 	l := u.makeLoad(i, ts, d)

@@ -23,6 +23,7 @@ const (
 	quietNoise   = 1.0        // times the noise on the other side of a load, in which nine of ten readings of a live level cannot lie
 	quietSteps   = 0.75       // of the sensor, than which such a noise is more: a third of a step leaves nine of ten readings on one
 	pumpedLeap   = 0.35       // share of a fall between two readings, above which nobody saw it fall
+	itsClosing   = "its closing"
 )
 
 // undone tells why a draw took no oil: it fell at once, or after it the level is where it was before something had lifted it that was no oil, or
@@ -156,16 +157,16 @@ func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64, ask
 	before := between(ts.levels.recent, d.start-undoneLong, math.Nextafter(free, 0))
 	switch after := between(ts.levels.recent, d.end+120, d.next); {
 	case ts.standsSince(d) && ts.last.t >= ts.heldUntil(t):
-		return "its closing", ts.last.t - d.end, true
+		return itsClosing, ts.last.t - d.end, true
 	case d.samples > 0 && free > d.end+hungLeast && free < d.next && firstTime(after, free) >= free:
 		b := between(ts.levels.recent, d.start-undoneLong, math.Nextafter(d.next, 0))
 		if k := searchTime(b, free) - 1; k >= 0 && math.Abs(float64(b[k].v)-d.closing.level) > frozenOff {
 			long = free - b[k].t
 			return fmt.Sprintf("%.2f in, and not at its closing,", b[k].v), long, long >= t.Loads.Confirm.Seconds()
 		}
-		return "its closing", free - d.end, true
+		return itsClosing, free - d.end, true
 	case d.step < coarseLeast && ts.interval.stood(stoodFor(after), stuckHeld):
-		return "its closing", stoodFor(after), true
+		return itsClosing, stoodFor(after), true
 	case free > d.start-hungLeast && free < d.end && lastTime(before, free) < math.Min(free, d.start)-hungLeast:
 		long = free - lastTime(before, free)
 		return "its opening", long, long >= t.Loads.Confirm.Seconds() || d.inflowBefore*long*t.Table.PerInch(d.opening.level) > wrongBbl(t.volume(d))
