@@ -235,11 +235,12 @@ func (s siteTanks) othersGaveBack(i int, d draw, r returned) bool {
 	return gave >= explainedShare*back && !(arrivesShare*gave > back && r.rolled(d, t.removedBbl(d)))
 }
 
-// othersFilled are the barrels by which the site's other tanks are fuller at a time than at another, whatever fills them.
+// othersFilled are the barrels by which the site's other tanks are fuller at a time than at another, whatever fills them. What stood still for hours
+// has no samples in them.
 func (s siteTanks) othersFilled(i int, from, to float64) (bbl float64) {
 	for j, o := range s.separate(i) {
-		a, ok1 := s.st.tanks[j].levels.about(from)
-		b, ok2 := s.st.tanks[j].levels.about(to)
+		a, ok1 := s.st.tanks[j].levels.within(from, inflowDay)
+		b, ok2 := s.st.tanks[j].levels.within(to, inflowDay)
 		if ok1 && ok2 {
 			bbl += math.Max(0, o.barrels(b, a))
 		}
