@@ -67,3 +67,24 @@ func TestOilThatComesInMinutesBehindALoadIsNoneOfItsClosing(t *testing.T) {
 		t.Errorf("%+v, want a closing of %.2f in", r.loads, want)
 	}
 }
+
+// What a pressure sensor's dip leaves behind when it fades is no inflow where the tank was sealed for its load, however much the well
+// made until then: the closing is the level on which it comes to rest, also where the well comes back within minutes.
+func TestADipThatFadesInASealedTankIsNoInflow(t *testing.T) {
+	for _, back := range []float64{480, 2 * tanktest.Hour} {
+		end := aLoad.End()
+		w := tanktest.Well{Level0: 160, Moves: []tanktest.Move{{From: 0, Bbl: -44, Rate: 0.2}, aLoad, {From: end + back, Bbl: -40, Rate: 0.3}}}
+		r := newRig(t, w)
+		r.every, r.site.tanks[0].Sensor = 30, "hydrostatic"
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if s > aLoad.From {
+				v -= 1.2 * math.Exp(-math.Max(0, s-end)/150) * math.Min(1, (s-aLoad.From)/300)
+			}
+			return tanktest.Radar(i, s, v), true
+		}
+		r.run(0, 7*tanktest.Hour)
+		if want := w.Level(end); len(r.loads) != 1 || math.Abs(r.loads[0].Close-want) > 0.2 {
+			t.Errorf("back %.0f s behind it: %+v, want a closing of %.2f in", back, r.loads, want)
+		}
+	}
+}

@@ -26,7 +26,6 @@ const (
 	dipLeast    = 0.25     // in
 	dipSure     = 4.0      // standard errors
 	dipShare    = 0.7      // share of the squares that one step leaves, which a dip leaves at most
-	refillFirst = 300.0    // s of rest in which what comes in at once is seen
 	refillSeen  = 120.0    // s of a rise that tell it from a dip that fades
 	refillRate  = 0.5 / 60 // in/s
 	refillSure  = 4.0      // standard errors
@@ -232,7 +231,8 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, recent []sample, in bounds) g
 	r.at, r.samples, r.slosh, r.past = d.end, b, d.slosh, ts.levels.even(math.Max(ts.decidedTo, d.start-fineFor), d.start)
 	switch {
 	case t.Loads.Settle == 0 && len(b) > 0 && b[0].t-d.end < vapourLong/2 && (t.Sensor == "hydrostatic" || t.Sensor == "analog" && t.Group == "" && r.dips(d.inflowAfter)):
-		return r.withoutDip(d.inflowAfter)
+		_, longer := ts.stillSince(*d)
+		return r.withoutDip(d.inflowAfter, longer > 1)
 	case d.deadband > 0:
 		return r.estimate(d.inflowAfter).withDeadband(between(recent, d.start, from), b, d.deadband, ts.noise.perSample())
 	}
@@ -326,54 +326,51 @@ func (r resting) dips(inflow float64) bool {
 	return best.inches > math.Max(dipLeast, dipSure*best.err) && best.inches < vapourMost && best.missed < math.Min(dipShare*once, once-piecePrice)
 }
 
-// withoutDip follows the rest after a truck back to its end, as a level that strays from an
-// even rise less a vacuum's dip that fades: a pressure sensor at the bottom feels the vapour
-// space too. It is Kalman's filter for the two; what few samples cannot tell is taken to be
-// as usual.
-func (r resting) withoutDip(inflow float64) gauge {
+// withoutDip follows the rest after a truck back to its end, as a level that strays from an even rise less a vacuum's dip that fades: a
+// pressure sensor at the bottom feels the vapour space too. The well comes all the while, or comes back at some time or later than all that,
+// as the readings are likeliest: a dip that fades is no inflow, nor is the plateau behind it. In a tank that was sealed before the truck
+// came one is as likely as the other, and nothing strays until then.
+func (r resting) withoutDip(inflow float64, sealed bool) gauge {
 	b := r.untilRefilled(r.samples[:searchTime(r.samples, r.at+vapourLong)])
-	first := between(b, b[0].t, b[0].t+refillFirst)
-	if seen, ok := fit(first); ok && len(first) >= stepFew { // oil that comes in only later is none of it
-		inflow = stats.Clamp(seen.slope+r.roughSlope(len(first), first[len(first)-1].t-first[0].t), 0, inflow)
+	g, likely := r.dipped(b, inflow, r.at, sealed)
+	if !sealed {
+		likely -= piecePrice
 	}
+	for back, last := b[0].t+nodeEvery, b[len(b)-1].t; back < last+nodeEvery; back += nodeEvery {
+		if shut, other := r.dipped(b, inflow, math.Min(back, last), sealed); other < likely {
+			g, likely = shut, other
+		}
+	}
+	return g
+}
+
+// dipped is the gauge behind a dip where the well comes from some time on, and how unlikely the readings are then: twice the logarithm.
+// It is Kalman's filter for level and dip; what few samples cannot tell is taken to be as usual.
+func (r resting) dipped(b []sample, inflow, from float64, sealed bool) (g gauge, unlikely float64) {
 	last := b[len(b)-1]
 	level, at, dip := float64(last.v), last.t, vapourUsual
 	ll, ld, dd := stats.Square(vapourMost), 0.0, stats.Square(vapourUsual) // variances, and what they share
 	for i := len(b) - 1; i >= 0; i-- {
 		s := b[i]
-		level, ll, at = level-inflow*(at-s.t), ll+r.inflow.variance*(at-s.t), s.t
+		came, strays := math.Max(0, at-math.Max(s.t, from)), at-s.t
+		if sealed {
+			strays = came
+		}
+		level, ll, at = level-inflow*came, ll+r.inflow.variance*strays, s.t
 		fade := math.Exp(-(s.t - r.at) / vapourFade)
 		off := float64(s.v) - (level - fade*dip)
 		kl, kd := ll-fade*ld, ld-fade*dd
 		all := kl - fade*kd + r.sampleVariance(s, r.sigma)
+		unlikely += off*off/all + math.Log(all)
 		level, dip = level+off*kl/all, dip+off*kd/all
 		ll, ld, dd = ll-kl*kl/all, ld-kl*kd/all, dd-kd*kd/all
 	}
-	g := gauge{level: level - inflow*(at-r.at), samples: len(b), away: at - r.at, dipped: true}
+	g = gauge{level: level - inflow*math.Max(0, at-math.Max(r.at, from)), samples: len(b), away: at - r.at, dipped: true}
 	if g.away > restFar {
 		g.carried = g.away
 	}
 	g.err = math.Sqrt(ll + r.inflow.straysOver(math.Max(g.away, edgeUnsure)))
-	return g
-}
-
-// roughSlope is by how much the noise may bend the slope through so many samples over some seconds, in/s.
-func (r resting) roughSlope(n int, long float64) float64 {
-	return refillSure * r.sigma / (math.Sqrt(float64(max(1, n))) * math.Max(long, 1) / 3)
-}
-
-// untilRefilled are the samples behind a draw until oil comes in beside the well's: the level rises clearly faster than in the minutes
-// before, where a dip's rise ever slows down.
-func (r resting) untilRefilled(b []sample) []sample {
-	for k := stepFew; k < len(b); k++ {
-		before, ok1 := fit(between(b, b[k].t-refillSeen, b[k].t))
-		behind, ok2 := fit(between(b, b[k].t, b[k].t+refillSeen))
-		rough := r.roughSlope(searchTime(b, b[k].t+refillSeen)-k, refillSeen)
-		if ok1 && ok2 && behind.slope-math.Max(before.slope, 0) > refillRate+rough {
-			return b[:k]
-		}
-	}
-	return b
+	return g, unlikely
 }
 
 // withDeadband is a gauge of a sensor that reports by exception, for what it said while the level fell: at the end that was less than

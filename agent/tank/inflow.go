@@ -329,9 +329,10 @@ const (
 	turnedSure = 1.2        // times what the others take in then, as that strays
 )
 
-// stillSince is since when a level rose no more before a time, where a well makes so many inches a second, and how many times as long as it
+// stillSince is since when a level rose no more before a draw, at the rate at which its well makes oil, and how many times as long as it
 // had stood at most in the hours before.
-func (ts *tankState) stillSince(at, made, slack float64) (since, times float64) {
+func (ts *tankState) stillSince(d draw) (since, times float64) {
+	at, made, slack := d.start, math.Max(d.inflowBefore, d.inflowAfter), d.step+d.deadband+restSigmas*ts.noise.perSample()
 	b, from, longest := nodes(between(ts.levels.recent, math.Max(ts.decidedTo+resumeFirst, at-stillLook), at), nodeEvery), 0, 0.0
 	for k, n := range b {
 		was := b[from].t

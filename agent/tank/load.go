@@ -80,7 +80,7 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	until := math.Min(d.inflowBefore, ts.levels.roseBefore(d.start-nodeEvery, fedBefore/2))
 	usual, most, before := made(d.usualInflow), made(math.Max(until, d.inflowAfter)), made(until)
 	rate, fair := math.Max(d.inflowBefore, d.inflowAfter), 2*math.Hypot(unsure, made(d.inflow.err))
-	since, longer := ts.stillSince(d.start, rate, d.step+d.deadband+restSigmas*ts.noise.perSample())
+	since, longer := ts.stillSince(d)
 	stood := d.start - since
 	switch {
 	case t.Group != "" || !d.inflow.known:

@@ -335,6 +335,25 @@ func (r resting) fitShape(b []sample, shape func(after float64) float64, usual, 
 	return out
 }
 
+// roughSlope is by how much the noise may bend the slope through so many samples over some seconds, in/s.
+func (r resting) roughSlope(n int, long float64) float64 {
+	return refillSure * r.sigma / (math.Sqrt(float64(max(1, n))) * math.Max(long, 1) / 3)
+}
+
+// untilRefilled are the samples behind a draw until oil comes in beside the well's: the level rises clearly faster than in the minutes
+// before, where a dip's rise ever slows down.
+func (r resting) untilRefilled(b []sample) []sample {
+	for k := stepFew; k < len(b); k++ {
+		before, ok1 := fit(between(b, b[k].t-refillSeen, b[k].t))
+		behind, ok2 := fit(between(b, b[k].t, b[k].t+refillSeen))
+		rough := r.roughSlope(searchTime(b, b[k].t+refillSeen)-k, refillSeen)
+		if ok1 && ok2 && behind.slope-math.Max(before.slope, 0) > refillRate+rough {
+			return b[:k]
+		}
+	}
+	return b
+}
+
 // cutEvenly is the cutting of samples of one noise each.
 func cutEvenly(b []sample, sigma, price float64) []piece {
 	return cut(b, func(sample) float64 { return sigma * sigma }, price)
