@@ -88,3 +88,16 @@ func TestADipThatFadesInASealedTankIsNoInflow(t *testing.T) {
 		}
 	}
 }
+
+// A fall is no standstill: a load that a driver stopped for minutes is no tank that was sealed for it, and its well flows on behind it.
+func TestATankWhoseLoadWasStoppedIsNotSealed(t *testing.T) {
+	first := tanktest.Move{From: aLoad.From, Bbl: 80, Rate: 6}
+	rest := tanktest.Move{From: first.End() + 300, Bbl: 80, Rate: 6}
+	w := tanktest.Well{Level0: 150, Inflow: 330, Moves: []tanktest.Move{first, rest}}
+	r := newRig(t, w)
+	r.every, r.site.tanks[0].Sensor = 60, "hydrostatic"
+	r.run(0, 7*tanktest.Hour)
+	if want := w.Level(rest.End()); len(r.loads) != 1 || math.Abs(r.loads[0].Close-want) > 0.25 || math.Abs(r.loads[0].InflowBbl-7.3) > 1 {
+		t.Errorf("%+v, want a closing of %.2f in and 7.3 bbl that flowed in", r.loads, want)
+	}
+}

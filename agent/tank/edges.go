@@ -26,6 +26,7 @@ const (
 	dipLeast    = 0.25     // in
 	dipSure     = 4.0      // standard errors
 	dipShare    = 0.7      // share of the squares that one step leaves, which a dip leaves at most
+	refillFirst = 300.0    // s of rest in which what comes in at once is seen
 	refillSeen  = 120.0    // s of a rise that tell it from a dip that fades
 	refillRate  = 0.5 / 60 // in/s
 	refillSure  = 4.0      // standard errors
@@ -232,7 +233,7 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, recent []sample, in bounds) g
 	switch {
 	case t.Loads.Settle == 0 && len(b) > 0 && b[0].t-d.end < vapourLong/2 && (t.Sensor == "hydrostatic" || t.Sensor == "analog" && t.Group == "" && r.dips(d.inflowAfter)):
 		_, longer := ts.stillSince(*d)
-		return r.withoutDip(d.inflowAfter, longer > 1)
+		return r.withoutDip(d.inflowAfter, longer > stillMore)
 	case d.deadband > 0:
 		return r.estimate(d.inflowAfter).withDeadband(between(recent, d.start, from), b, d.deadband, ts.noise.perSample())
 	}
@@ -327,17 +328,17 @@ func (r resting) dips(inflow float64) bool {
 }
 
 // withoutDip follows the rest after a truck back to its end, as a level that strays from an even rise less a vacuum's dip that fades: a
-// pressure sensor at the bottom feels the vapour space too. The well comes all the while, or comes back at some time or later than all that,
-// as the readings are likeliest: a dip that fades is no inflow, nor is the plateau behind it. In a tank that was sealed before the truck
-// came one is as likely as the other, and nothing strays until then.
+// pressure sensor at the bottom feels the vapour space too. Oil that comes in only later is none of it. In a tank that was sealed before the
+// truck came nothing flows in until the well is back, at some time or later than all that is read, as the readings are likeliest.
 func (r resting) withoutDip(inflow float64, sealed bool) gauge {
 	b := r.untilRefilled(r.samples[:searchTime(r.samples, r.at+vapourLong)])
-	g, likely := r.dipped(b, inflow, r.at, sealed)
-	if !sealed {
-		likely -= piecePrice
+	first, came := between(b, b[0].t, b[0].t+refillFirst), inflow
+	if seen, ok := fit(first); ok && len(first) >= stepFew {
+		came = stats.Clamp(seen.slope+r.roughSlope(len(first), first[len(first)-1].t-first[0].t), 0, inflow)
 	}
-	for back, last := b[0].t+nodeEvery, b[len(b)-1].t; back < last+nodeEvery; back += nodeEvery {
-		if shut, other := r.dipped(b, inflow, math.Min(back, last), sealed); other < likely {
+	g, likely := r.dipped(b, came, r.at, false)
+	for back, last := b[0].t+nodeEvery, b[len(b)-1].t; sealed && back < last+nodeEvery; back += nodeEvery {
+		if shut, other := r.dipped(b, inflow, math.Min(back, last), true); other < likely {
 			g, likely = shut, other
 		}
 	}

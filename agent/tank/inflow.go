@@ -336,7 +336,7 @@ func (ts *tankState) stillSince(d draw) (since, times float64) {
 	b, from, longest := nodes(between(ts.levels.recent, math.Max(ts.decidedTo+resumeFirst, at-stillLook), at), nodeEvery), 0, 0.0
 	for k, n := range b {
 		was := b[from].t
-		for n.v-b[from].v > slack+made/3*(n.t-b[from].t) {
+		for n.v-b[from].v > slack+made/3*(n.t-b[from].t) || b[from].v-n.v > fallLeast { // where it falls it does not stand
 			from++
 		}
 		if b[from].t > was {
