@@ -12,7 +12,7 @@ const (
 	lineLong  = 360.0 // s of a fall that say how it began or ended
 	lineGroup = 60.0  // the same at the start in a group, before the other tank helps
 	lineFew   = 3
-	lineEven  = 6    // samples from which on a line is asked whether it is one
+	lineEven  = 7    // samples from which on a line is asked whether it is one
 	lineRough = 2.5  // times the scatter of neighbours that a line may miss its edge by
 	lineMiss  = 0.25 // in that it may in any case
 	kinkEven  = 0.7  // share of the rate of one half of a drain that the other has

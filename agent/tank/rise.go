@@ -287,8 +287,10 @@ func (ts *tankState) regained(t *Tank, d draw, now float64) returned {
 		r.inches = math.Max(r.inches, won(n))
 	}
 	r.pump = broughtBack(all, d)
-	r.inches = math.Max(r.inches, r.pump.lo)
-	went := len(all) > 0 && r.pump.hi == 0 && won(all[len(all)-1]) < explainedShare*r.inches
+	went := len(all) > 0 && won(all[len(all)-1]) < explainedShare*r.inches
+	if went && r.pump.hi > 0 { // it rests where the pump left it, beside a well that stood still
+		r.inches, went = math.Max(r.inches, r.pump.lo), false
+	}
 	if went || d.leaptAt <= ts.last.t && d.leaptTo-d.closing.level < explainedShare*r.inches {
 		return returned{first: d.end, last: d.end} // a float that was lifted, or an echo: it went as it came
 	}
