@@ -70,7 +70,11 @@
 // Two loads within minutes that one truck holds ask, but where loads of before were no larger: it may have been one. What stands on the oil behind a
 // load and goes quickly at first and then less is foam, as soon as the level rests where it went.
 //
-// The stored state is enough to decide the same. It has every sample from 45 minutes before now, or before a draw under way. A
+// A tank that stands still before a load for longer than its well ever paused, while the site's other tanks take in what it had, was shut off
+// for it: nothing flows in meanwhile, what stands there has not hung, and a pressure sensor's climb behind the load is the vapour space's.
+//
+// The stored state is enough to decide the same. It has every sample from 45 minutes before now, or before a draw under way; how long a well
+// paused before those is not known after a restart, and a tank may be taken to be shut off on less. A
 // run's first input is the clock, and the box's uptime and boot id tell how long it was away.
 //
 // A contact is a witness. A load valve's contact counts only where oil left while it was open; otherwise the level's times stand

@@ -336,28 +336,25 @@ func (r resting) withoutDip(inflow float64, sealed bool) gauge {
 	if seen, ok := fit(first); ok && len(first) >= stepFew {
 		came = stats.Clamp(seen.slope+r.roughSlope(len(first), first[len(first)-1].t-first[0].t), 0, inflow)
 	}
-	g, likely := r.dipped(b, came, r.at, false)
+	g, likely := r.dipped(b, came, r.at)
 	for back, last := b[0].t+nodeEvery, b[len(b)-1].t; sealed && back < last+nodeEvery; back += nodeEvery {
-		if shut, other := r.dipped(b, inflow, math.Min(back, last), true); other < likely {
+		if shut, other := r.dipped(b, inflow, math.Min(back, last)); other < likely {
 			g, likely = shut, other
 		}
 	}
 	return g
 }
 
-// dipped is the gauge behind a dip where the well comes from some time on, and how unlikely the readings are then: twice the logarithm.
-// It is Kalman's filter for level and dip; what few samples cannot tell is taken to be as usual.
-func (r resting) dipped(b []sample, inflow, from float64, sealed bool) (g gauge, unlikely float64) {
+// dipped is the gauge behind a dip where the well comes, and strays, from some time on, and how unlikely the readings are then: twice the
+// logarithm. It is Kalman's filter for level and dip; what few samples cannot tell is taken to be as usual.
+func (r resting) dipped(b []sample, inflow, from float64) (g gauge, unlikely float64) {
 	last := b[len(b)-1]
 	level, at, dip := float64(last.v), last.t, vapourUsual
 	ll, ld, dd := stats.Square(vapourMost), 0.0, stats.Square(vapourUsual) // variances, and what they share
 	for i := len(b) - 1; i >= 0; i-- {
 		s := b[i]
-		came, strays := math.Max(0, at-math.Max(s.t, from)), at-s.t
-		if sealed {
-			strays = came
-		}
-		level, ll, at = level-inflow*came, ll+r.inflow.variance*strays, s.t
+		came := math.Max(0, at-math.Max(s.t, from))
+		level, ll, at = level-inflow*came, ll+r.inflow.variance*came, s.t
 		fade := math.Exp(-(s.t - r.at) / vapourFade)
 		off := float64(s.v) - (level - fade*dip)
 		kl, kd := ll-fade*ld, ld-fade*dd
