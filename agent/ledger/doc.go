@@ -18,8 +18,8 @@
 // what is shown afterwards (the newest readings, the recorder's rows, log lines) have one order. A commit that fails takes the state back to before it,
 // and with it all that was staged on top, which the outbox refuses too. Whoever looks is answered when what he saw is on disk.
 //
-// The tanks' mark says when storing is due, so that a week of quiet levels does not wear the flash. The stored state is enough to
-// decide the same: it has every sample from 45 minutes before now, or before a draw under way, and a recording's place is stored
+// The tanks' mark says when storing is due, so that a week of quiet levels does not wear the flash. The stored state is all
+// that the detector knows of the levels, so that a restart decides the same, and a recording's place is stored
 // with what its rows did. A run's first input is the clock, and uptime and boot id tell how long it was away. From 8 KiB the
 // tanks' state and the open book are deflated (pack.go): twenty quiet tanks cost less than 5 MB of flash writes a day, one less than 2.
 //

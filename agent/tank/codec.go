@@ -3,7 +3,6 @@ package tank
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"gauger/agent/tank/codec"
 )
@@ -12,8 +11,7 @@ import (
 const MostTanks = 4096
 
 const (
-	stateFormat = 4      // 1 had no reported loads, 2 did not know the box's boot, 3 not what came back of small draws
-	storedRest  = 2700.0 // s of samples that are stored as they are, before a draw or before now
+	stateFormat = 4 // 1 had no reported loads, 2 did not know the box's boot, 3 not what came back of small draws
 )
 
 var errNotFinite = errors.New("it holds a number that is none")
@@ -21,8 +19,7 @@ var errNotFinite = errors.New("it holds a number that is none")
 // archive is the walk over a state.
 type archive struct{ *codec.Archive }
 
-// MarshalBinary is the state to store: some KiB a tank. Readings older than the last three quarters
-// of an hour are left out, but for what a draw under way needs.
+// MarshalBinary is the state to store: some KiB a tank. Of the water and of temperatures it leaves out what no draw needs.
 func (st State) MarshalBinary() ([]byte, error) {
 	a := archive{codec.Write(stateFormat)}
 	slim := st.trimmed()
@@ -95,13 +92,12 @@ func (a archive) state(st *State) {
 
 // trimmed is a copy with no more than a restart needs: a program that goes on from it decides as the one before would have.
 func (st State) trimmed() State {
-	from := st.neededFrom()
-	full := st.tanks
-	st.tanks = make([]*tankState, len(full))
-	for i, other := range full {
+	full := st
+	st.tanks = make([]*tankState, len(full.tanks))
+	for i, other := range full.tanks {
 		ts := *other
-		back := ts.fineFrom()
-		ts.levels.recent, ts.aux.water = ts.samplesToStore(from), ts.aux.water[min(searchTime(ts.aux.water, back), max(0, len(ts.aux.water)-64)):]
+		back := full.fineFrom(other)
+		ts.aux.water = ts.aux.water[min(searchTime(ts.aux.water, back), max(0, len(ts.aux.water)-64)):]
 		for k := range ts.aux.values {
 			ts.aux.values[k] = storedPoints(ts.aux.values[k], back)
 		}
@@ -117,55 +113,6 @@ func storedPoints(b []point, from float64) []point {
 		k--
 	}
 	return b[max(0, k-1):]
-}
-
-// neededFrom is the time from which on the levels of every tank are needed: one that rose while
-// another fell explains it.
-func (st *State) neededFrom() float64 {
-	from := math.Inf(1)
-	for _, ts := range st.tanks {
-		if ts.drawing {
-			from = math.Min(from, ts.searchFrom-1200)
-		}
-	}
-	return from
-}
-
-// fineFrom is the time from which on a tank's own samples are stored as they are: the rest that an opening may be taken
-// from, before a draw that is under way or that the next sample may show.
-func (ts *tankState) fineFrom() float64 {
-	from := ts.last.t
-	if ts.drawing {
-		from = math.Min(from, ts.searchFrom)
-	}
-	return from - storedRest
-}
-
-// samplesToStore are the samples that a restart needs: all since fineFrom; of a draw that is under way in another tank the
-// rest minute by minute; and of a value that stands still what was before it.
-func (ts *tankState) samplesToStore(needed float64) []sample {
-	if len(ts.levels.recent) == 0 {
-		return nil
-	}
-	fine := ts.fineFrom()
-	from := math.Min(fine, math.Min(needed, ts.heldSince-1200))
-	out := make([]sample, 0, 512)
-	for _, s := range between(ts.levels.recent, from, math.Inf(1)) {
-		n := len(out)
-		if s.t < fine && n > 0 && s.t-out[n-1].t < ts.storeGap(s.t) && s.flags != unlinked {
-			continue
-		}
-		out = append(out, s)
-	}
-	return lastSamplesOf(out, recentMost-8)
-}
-
-// storeGap is the time between stored samples that are not recent.
-func (ts *tankState) storeGap(t float64) float64 {
-	if t > ts.heldSince+coarseEvery {
-		return 10 * coarseEvery // the value stands: they are all the same
-	}
-	return coarseEvery
 }
 
 func (a archive) tank(ts *tankState) {

@@ -73,8 +73,8 @@
 // A tank that stands still before a load for longer than its well ever paused, while the site's other tanks take in what it had, was shut off
 // for it: nothing flows in meanwhile, what stands there has not hung, and a pressure sensor's climb behind the load is the vapour space's.
 //
-// The stored state is enough to decide the same. It has every sample from 45 minutes before now, or before a draw under way; how long a well
-// paused before those is not known after a restart, and a tank may be taken to be shut off on less. A
+// The stored state is the state: every sample from 45 minutes before now, or before a draw under way, and one a minute of the eight hours before
+// that, are all that is known of the levels beside the history, restarted or not. A
 // run's first input is the clock, and the box's uptime and boot id tell how long it was away.
 //
 // A contact is a witness. A load valve's contact counts only where oil left while it was open; otherwise the level's times stand

@@ -277,7 +277,7 @@ func (u *update) respanDuringDraw(i int, ts *tankState, now, x float64) bool {
 	u.addEvent(ts, i, eventrules.Step, p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once during a draw: re-span by %+.2f in, the draw goes on at the new span", ts.last.v, p.first.v, by))
 	ts.levels.recent, ts.levels.history = raisedSamples(ts.levels.recent, by, recentMost), raisedSamples(ts.levels.history, by, historyMost)
 	ts.faults.jumped(p.first.t)
-	ts.levels.put(grained(p.first.t, p.first.v, p.count), ts.drawPhase, ts.faults.jumpedAt)
+	u.put(ts, grained(p.first.t, p.first.v, p.count))
 	ts.beginAt(now, x)
 	return true
 }
@@ -294,7 +294,7 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 		u.addEvent(ts, i, eventrules.Step, ts.levels.recent[k].t, now, fmt.Sprintf("level showed what no oil does while it fell, for %s, and is at %.2f in, where the pump may have taken it: the draw goes on", spanText(p.first.t-ts.levels.recent[k].t), p.first.v))
 		ts.levels.recent = append(make([]sample, 0, recentMost), ts.levels.recent[:k+1]...)
 		ts.faults.jumped(p.first.t)
-		ts.levels.put(grained(p.first.t, p.first.v, p.count), ts.drawPhase, ts.faults.jumpedAt)
+		u.put(ts, grained(p.first.t, p.first.v, p.count))
 		ts.beginAt(now, x)
 		u.watch(i, ts, ts.levels.recent[len(ts.levels.recent)-1])
 		return
@@ -323,7 +323,7 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 	}
 	s := grained(p.first.t, p.first.v, p.count) // a load may have begun since
 	s.flags = unlinked
-	ts.levels.put(s, ts.drawPhase, ts.faults.jumpedAt)
+	u.put(ts, s)
 	ts.beginAt(now, x)
 	if p.distinct == 1 {
 		ts.heldSince = p.first.t
@@ -386,7 +386,7 @@ func (u *update) cameBack(i int, ts *tankState, now, x float64) bool {
 func (u *update) unread(i int, ts *tankState, since, to point) {
 	h := searchTime(ts.levels.history, since.t)
 	if len(ts.levels.recent) == 0 || ts.levels.recent[0].t > since.t {
-		near := between(ts.levels.history, since.t-storedRest, math.Nextafter(since.t, math.Inf(1)))
+		near := between(ts.levels.history, since.t-undoneFine, math.Nextafter(since.t, math.Inf(1)))
 		ts.levels.recent = append(make([]sample, 0, recentMost), near...)
 		ts.decidedTo = math.Min(ts.decidedTo, since.t-1)
 		h++
@@ -394,6 +394,6 @@ func (u *update) unread(i int, ts *tankState, since, to point) {
 	h = min(h, len(ts.levels.history))
 	ts.levels.history = ts.levels.history[:h:h]
 	ts.last, ts.heldSince, ts.pending, ts.faults.stuckReported = since, to.t, pending{}, false
-	ts.levels.put(grained(to.t, to.v, 1), ts.drawPhase, ts.faults.jumpedAt)
+	u.put(ts, grained(to.t, to.v, 1))
 	u.watch(i, ts, ts.levels.recent[len(ts.levels.recent)-1])
 }

@@ -9,16 +9,19 @@ import (
 
 const (
 	recentMost   = 2500       // samples of 16 bytes
-	fineFor      = 2.5 * 3600 // s for which every sample is kept
+	recentFew    = 640        // of which none is left out: a sensor that reports by exception shows its deadband
+	thinEvery    = 128        // samples between two thinnings
+	fineFor      = 2.5 * 3600 // s before a draw that show how a level behaves
+	heldBefore   = 1200.0     // s of samples that are kept before a value that stands
 	coarseEvery  = 60.0       // s between samples that are older
 	fellEvery    = 300.0      // s whose middle reading is compared with that of others
-	keepFor      = 9 * 3600   // s after which a sample is dropped
+	keepFor      = 8 * 3600.0 // s after which a sample is dropped
 	historyEvery = 600.0      // s
 	historyMost  = 160        // points
 	waterMost    = 400
 	levelFar     = 900.0  // s from the nearest sample at which a level is still known
 	jumpedRest   = 8      // samples that show where a level is that has come to rest
-	undoneFine   = 2700.0 // s before a fall of which every minute is kept
+	undoneFine   = 2700.0 // s before a fall, or before now, of which every sample is kept
 )
 
 // levels are a tank's cleaned levels.
@@ -27,50 +30,22 @@ type levels struct {
 	history []sample // one every ten minutes
 }
 
-// put appends a sample to the recent ones and thins them when there are too many. The old array is left
-// as it is: a state whose successor was dropped may still use it.
-func (l *levels) put(s sample, draw drawPhase, jumpedAt float64) {
-	if len(l.recent) >= recentMost {
-		l.recent = l.thinned(s.t, draw)
-	}
-	if cap(l.recent) == 0 {
-		l.recent = make([]sample, 0, recentMost)
-	}
-	l.recent = append(l.recent, s)
-	l.keepHistory(s, draw, jumpedAt)
-}
-
-// thinned is a copy of the recent samples in which the old part is coarse, except about the
-// beginning of a draw that is under way, and at most half of it is used.
-func (l *levels) thinned(now float64, draw drawPhase) []sample {
-	out := make([]sample, 0, recentMost)
-	keep, fine := now-keepFor, now-fineFor
-	for {
-		out = l.thin(out[:0], keep, fine, draw)
-		if len(out) <= recentMost*3/4 || fine >= now {
-			break
+// thinned is a copy of the recent samples: all since one time, one a minute in the hours before it where they are many, and one every ten minutes
+// before those, before a value that stands for long.
+func (l *levels) thinned(fine, heldSince float64) []sample {
+	b := between(l.recent, math.Min(fine-keepFor, heldSince-heldBefore), math.Inf(1))
+	few := len(b) <= recentFew
+	out := make([]sample, 0, len(b)+thinEvery)
+	for _, s := range b {
+		gap := coarseEvery
+		if s.t < fine-keepFor {
+			gap = historyEvery
 		}
-		fine += fineFor / 4
-	}
-	if len(out) > recentMost*3/4 {
-		out = append(out[:0], out[len(out)-recentMost/2:]...)
-	}
-	return out
-}
-
-func (l *levels) thin(out []sample, keep, fine float64, draw drawPhase) []sample {
-	for _, s := range l.recent {
-		if s.t < keep && !(draw.drawing && s.t >= draw.searchFrom-1800) {
-			continue
+		if n := len(out); few || s.t >= fine || n == 0 || s.t-out[n-1].t >= gap || s.flags == unlinked {
+			out = append(out, s)
 		}
-		sharp := s.t >= fine || draw.drawing && s.t >= draw.searchFrom-1800 && s.t <= draw.searchFrom+1500
-		n := len(out)
-		if !sharp && n > 0 && s.t-out[n-1].t < coarseEvery && s.flags != unlinked {
-			continue
-		}
-		out = append(out, s)
 	}
-	return out
+	return lastSamplesOf(out, recentMost-thinEvery)
 }
 
 // keepHistory keeps the level every ten minutes, for the inflow and for slow losses.

@@ -123,6 +123,19 @@ func (r *rig) feed(t float64, in Input) {
 	}
 }
 
+// reload stores the state and goes on from what was stored.
+func (r *rig) reload() {
+	r.t.Helper()
+	b, err := r.st.MarshalBinary()
+	r.st = State{}
+	if err == nil {
+		err = r.st.UnmarshalBinary(b)
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
 // kill loses what was not stored and boots again.
 func (r *rig) kill(t float64) {
 	r.t.Helper()

@@ -37,6 +37,21 @@ type lostTime struct{ at, offset float64 }
 // minutes apart, once when readings stop, and with every outcome.
 func (st State) Mark() uint64 { return st.mark }
 
+// fineFrom is the time from which on the samples of a tank are kept as they are: the rest that an opening may be taken from, before a draw that is
+// under way or that its next sample may show, and another tank's draw, which its rise may explain.
+func (st State) fineFrom(ts *tankState) float64 {
+	from := ts.last.t
+	for _, other := range st.tanks {
+		if other.drawing {
+			from = math.Min(from, math.Max(other.searchFrom, ts.last.t-fineFor))
+		}
+	}
+	if ts.drawing {
+		from = math.Min(from, ts.searchFrom)
+	}
+	return from - undoneFine
+}
+
 // cloned is a copy whose tanks may be replaced.
 func (st State) cloned(n int) State {
 	v := make([]*tankState, n)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -68,6 +69,51 @@ func TestStormOfRestarts(t *testing.T) {
 		r.kill(s)
 	}
 	near(t, "storm", r.loads, whole.loads)
+}
+
+// What is stored is what is known: a program that goes on from its state, whenever it was stored, tells of the same loads to the last digit.
+func TestARestartForgetsNothing(t *testing.T) {
+	const rate = 0.35 // bbl a minute
+	load := tanktest.Move{From: 7 * tanktest.Hour, Bbl: 150, Rate: 6}
+	fill := func(from, to float64) tanktest.Move {
+		return tanktest.Move{From: from, Bbl: (from - to) / 60 * rate, Rate: rate}
+	}
+	pumps := func(from, to, on, every float64) (moves []tanktest.Move) {
+		for s := from; s < to; s += every {
+			moves = append(moves, fill(s, s+on))
+		}
+		return moves
+	}
+	off, last := load.From-3000, 10*tanktest.Hour
+	for name, c := range map[string]struct {
+		own, other []tanktest.Move
+		sensor     string
+		noise      float64
+	}{
+		"a pump with long pauses, turned to the next": {pumps(0, off, 2400, 4800), pumps(off, last, 2400, 4800), "radar", 1},
+		"shut in, a pressure sensor":                  {pumps(0, off, 2400, 6000), nil, "hydrostatic", 4},
+		"dumps, a noisy sensor":                       {pumps(0, last, 60, 900), nil, "ultrasonic", 12},
+	} {
+		play := func(reload bool) []Load {
+			wells := []tanktest.Well{{Level0: 120, Moves: append(slices.Clone(c.own), load)}}
+			if c.other != nil {
+				wells = append(wells, tanktest.Well{Level0: 60, Moves: c.other})
+			}
+			r := newRig(t, wells...)
+			r.site.tanks[0].Sensor = c.sensor
+			r.sensor = func(i int, s, v float64) (float64, bool) { return v + c.noise*tanktest.Radar(i, s, 0), true }
+			for s := 0.0; s < 9*tanktest.Hour; s += 390 {
+				r.run(s, s+390)
+				if reload {
+					r.reload()
+				}
+			}
+			return r.loads
+		}
+		if whole, cut := play(false), play(true); len(whole) != 1 || !reflect.DeepEqual(whole, cut) {
+			t.Errorf("%s: %+v, restarted %+v", name, whole, cut)
+		}
+	}
 }
 
 func TestPowerIsLostUntilAfterTheEnd(t *testing.T) {

@@ -111,9 +111,19 @@ func (u *update) flush(i int, ts *tankState) {
 	if atRest := !ts.drawing || ts.noise.sigma == 0 || s.t-ts.searchFrom > drawsLong; n > 1 && atRest && s.t-ts.levels.recent[n-2].t < 2000 {
 		ts.noise.addTriple(ts.levels.recent[n-2], ts.levels.recent[n-1], s)
 	}
-	ts.levels.put(s, ts.drawPhase, ts.faults.jumpedAt)
+	u.put(ts, s)
 	if ts.faults.stuckReported {
 		ts.levels.joinStood()
 	}
 	u.watch(i, ts, s)
+}
+
+// put appends a sample to the recent ones and, every so many, thins those that are old: what is kept is what is stored, so that a restart
+// forgets nothing. The old array is left as it is: a state whose successor was dropped may still use it.
+func (u *update) put(ts *tankState, s sample) {
+	if n := len(ts.levels.recent); n%thinEvery == 0 || n >= recentMost {
+		ts.levels.recent = ts.levels.thinned(u.st.fineFrom(ts), ts.heldSince)
+	}
+	ts.levels.recent = append(ts.levels.recent, s)
+	ts.levels.keepHistory(s, ts.drawPhase, ts.faults.jumpedAt)
 }
