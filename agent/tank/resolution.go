@@ -27,12 +27,15 @@ func (l *levels) resolutionAt(from, to float64) resolution {
 	return resolution{step: learnStep(between(b, 0, from), between(l.history, 0, from)), deadband: learnDeadband(b)}
 }
 
-// learnStep is the step of a sensor most of whose values repeat the one before: its least
-// change there or, where nothing changed, in the history.
+// learnStep is the step of a sensor most of whose values at rest repeat the one before: its least
+// change or, where nothing changed, in the history.
 func learnStep(b, history []sample) float64 {
-	same, step := 0, math.Inf(1)
+	same, fell, step := 0, 0, math.Inf(1)
 	least := func(b []sample) {
 		for i := 1; i < len(b); i++ {
+			if i > 1 && b[i].v < b[i-1].v && b[i-1].v < b[i-2].v { // truck after truck says nothing of a rest
+				fell++
+			}
 			switch d := math.Abs(float64(b[i].v - b[i-1].v)); {
 			case d <= 2*levelGrain:
 				same++
@@ -42,7 +45,7 @@ func learnStep(b, history []sample) float64 {
 		}
 	}
 	least(b)
-	if len(b) < 8 || float64(same) < unchangedShare*float64(len(b)) {
+	if len(b) < 8 || float64(same) < unchangedShare*float64(len(b)-fell) {
 		return 0
 	}
 	least(history)

@@ -267,3 +267,20 @@ func TestASealedTankClosesWhereItStands(t *testing.T) {
 		}
 	}
 }
+
+// Truck after truck fills the hours with falls: a sensor that speaks in eighths at rest is one all the same, and a fine one is none.
+func TestTrucksInLineHideNoSteps(t *testing.T) {
+	well := tanktest.Well{Level0: 215}
+	for k := range 4 {
+		well.Moves = append(well.Moves, tanktest.Move{From: 1200 + float64(k)*2220, Bbl: 80, Rate: 2.6})
+	}
+	for grain, want := range map[float64]float64{0.125: 0.125, 1. / 64: 0} {
+		var b []sample
+		for s := 0.0; s < 1200+4*2220; s += 10 {
+			b = append(b, sample{t: s, v: float32(math.Round((well.Level(s)+0.02*math.Sin(s))/grain) * grain), n: 1})
+		}
+		if step := learnStep(b, nil); step != want {
+			t.Errorf("values of %g in: a step of %g, want %g", grain, step, want)
+		}
+	}
+}
