@@ -23,6 +23,7 @@ type draw struct {
 	evened           float64  // when an equaliser has done its work, and the group's gauge is that of then; 0 without a group
 	settled          float64  // in that the well made until then, as seen
 	share            bool     // a group's tank gave it, too slowly to be found, to the draw from another
+	away             bool     // its well was turned away, or shut in: nothing strays about it
 	uneven           bool     // the tanks of its group were not even at its start: its opening is its share of what they held
 	apart            float64  // in that it lies above that share when they are even
 	behind           []sample // in a group the samples behind it, without what the equaliser moves; nil: as they were read

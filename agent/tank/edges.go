@@ -47,6 +47,9 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	next, made := ts.inflowResumed(t, behind, f.to, math.Min(now, in.hi), made)
 	made = made.withBurst(ts, f.from.t)
 	d := draw{parts: 1, gap: f.gap, within: in, inflowBefore: made.last, inflowAfter: next, usualInflow: made.usual, inflow: made, resolution: ts.levels.resolutionAt(f.from.t, f.to.t)}
+	d.start = f.from.t
+	since, longer := ts.stillSince(d)
+	d.away = longer > stillMore && 3*ts.levels.roseBefore(f.to.t+d.start-since, d.start-since) < made.last
 	s0 := line{f.from.t, f.from.v, made.last}
 	s1 := line{f.to.t, f.to.v, next}
 	if b := between(ts.levels.recent, math.Max(in.lo, f.from.t-restNear), f.from.t+nodeEvery/2); len(b) > 0 {
@@ -197,6 +200,9 @@ func (ts *tankState) beforeStandstill(inner []sample) []sample {
 
 // resting is a stretch of samples about a draw that is yet to be chosen.
 func (ts *tankState) resting(t *Tank, d draw) resting {
+	if d.away {
+		d.inflow.variance = 0
+	}
 	return resting{sigma: ts.noise.perSample(), inflow: d.inflow, resolution: d.resolution, perBbl: 1 / t.Table.PerInch(ts.last.v), top: float64(t.Height) - freeboard, sensorError: t.sensorError()}
 }
 

@@ -177,3 +177,22 @@ func TestTheErrorThatAsks(t *testing.T) {
 		}
 	}
 }
+
+// A well that pumps by a timer strays far. Where it was turned to another tank an hour before the truck, and stays there, nothing strays about the
+// gauges, however seldom they are read.
+func TestAWellThatIsAwayDoesNotStray(t *testing.T) {
+	load := tanktest.Move{From: 11 * tanktest.Hour, Bbl: 150, Rate: 6}
+	timed := func(from, to float64) (on []tanktest.Move) {
+		for s := from; s < to; s += 3000 {
+			on = append(on, tanktest.Move{From: s, Bbl: -16, Rate: 1.6})
+		}
+		return on
+	}
+	off := load.From - 3600
+	r := newRig(t, tanktest.Well{Level0: 90, Moves: append(timed(0, off), load)}, tanktest.Well{Level0: 40, Moves: timed(off, 13*tanktest.Hour)})
+	r.every = 120
+	r.run(0, 14*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-150) > r.loads[0].ErrorBbl || r.loads[0].ErrorBbl > 1 {
+		t.Errorf("%+v", r.loads)
+	}
+}

@@ -1,6 +1,9 @@
 package tank
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const (
 	learnFrom      = 4 * 3600.0 // s before a draw that show how its sensor speaks
@@ -27,32 +30,47 @@ func (l *levels) resolutionAt(from, to float64) resolution {
 	return resolution{step: learnStep(between(b, 0, from), between(l.history, 0, from)), deadband: learnDeadband(b)}
 }
 
-// learnStep is the step of a sensor most of whose values at rest repeat the one before: its least
-// change or, where nothing changed, in the history.
+// learnStep is the step of a sensor most of whose values at rest repeat the one before: the least
+// that lies between any two of them or, where nothing changed, in the history. Truck after truck says nothing of a rest.
 func learnStep(b, history []sample) float64 {
 	same, fell, step := 0, 0, math.Inf(1)
-	least := func(b []sample) {
-		for i := 1; i < len(b); i++ {
-			if i > 1 && b[i].v < b[i-1].v && b[i-1].v < b[i-2].v { // truck after truck says nothing of a rest
-				fell++
-			}
-			switch d := math.Abs(float64(b[i].v - b[i-1].v)); {
-			case d <= 2*levelGrain:
-				same++
-			case b[i].flags != unlinked:
-				step = math.Min(step, d)
-			}
+	falls := func(i int) bool { return i > 0 && i < len(b) && b[i].v < b[i-1].v }
+	var shown []float64
+	for i := 1; i < len(b); i++ {
+		switch d := math.Abs(float64(b[i].v - b[i-1].v)); {
+		case d <= 2*levelGrain:
+			same++
+		case falls(i) && (falls(i-1) || falls(i+1)):
+			fell++
+		case b[i].flags != unlinked:
+			step = math.Min(step, d)
+		}
+		if b[i].n == 1 {
+			shown = append(shown, float64(b[i].v))
 		}
 	}
-	least(b)
 	if len(b) < 8 || float64(same) < unchangedShare*float64(len(b)-fell) {
 		return 0
 	}
-	least(history)
+	step = leastApart(shown, step)
+	if math.IsInf(step, 1) {
+		step = leastApart(values(history), step)
+	}
 	if step > coarseMost {
 		return 0
 	}
 	return step
+}
+
+// leastApart is the least by which any two of some values differ; at most another.
+func leastApart(b []float64, least float64) float64 {
+	slices.Sort(b)
+	for i := 1; i < len(b); i++ {
+		if d := b[i] - b[i-1]; d > 2*levelGrain {
+			least = math.Min(least, d)
+		}
+	}
+	return least
 }
 
 // learnDeadband is the least change that is reported between heartbeats, where reports come as
