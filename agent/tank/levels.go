@@ -134,6 +134,18 @@ func (l *levels) mostRisen(from, to, long float64) (most float64) {
 	return most
 }
 
+// roseBefore is how fast a level rose in the time before another, at most so long, inches a second: all that is known of the inflow of
+// a store's first minutes.
+func (l *levels) roseBefore(at, long float64) float64 {
+	b := between(l.recent, at-long, at)
+	if len(b) < 4 || newestLeap(b) >= 0 {
+		return 0
+	}
+	k := max(1, len(b)/4)
+	rose := stats.Median(values(b[len(b)-k:])) - stats.Median(values(b[:k]))
+	return stats.Clamp(rose/(b[len(b)-1-k/2].t-b[k/2].t), 0, inflowMost)
+}
+
 // even are the levels between two times, their noise averaged out.
 func (l *levels) even(from, to float64) (even levels) {
 	for _, n := range nodes(between(l.recent, from, to), nodeEvery) {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"gauger/agent/tank/stats"
 )
 
 const (
@@ -47,18 +45,6 @@ func (ts *tankState) riseKnown(t *Tank, from, to, silence float64) (bbl float64,
 
 // readFar are the seconds between readings across which a level is compared, of those that were thinned with age too.
 func (ts *tankState) readFar() float64 { return math.Max(4*ts.interval.fresh(), 2*coarseEvery) }
-
-// roseBefore is how fast a level rose in the time before another, at most so long, inches a second: all that is known of the inflow of
-// a store's first minutes.
-func (l *levels) roseBefore(at, long float64) float64 {
-	b := between(l.recent, at-long, at)
-	if len(b) < 4 || newestLeap(b) >= 0 {
-		return 0
-	}
-	k := max(1, len(b)/4)
-	rose := stats.Median(values(b[len(b)-k:])) - stats.Median(values(b[:k]))
-	return stats.Clamp(rose/(b[len(b)-1-k/2].t-b[k/2].t), 0, inflowMost)
-}
 
 // roseAlike says that at another time than this the level rose about as fast for as long as a bulge rests: the well makes that.
 func (l *levels) roseAlike(from, to, rate float64) bool {
