@@ -139,8 +139,8 @@ func (t *Tank) plausible(in Input) bool {
 const figureMost = 1e6
 
 // sensorErrors are the least standard errors of a gauge in inches by the kind of sensor: a good
-// one may be used for custody at 1/8 in either way (API MPMS 18.2), the others not at all.
-var sensorErrors = map[string]float64{"ultrasonic": 0.1, "hydrostatic": 0.1, "analog": 1.0 / 24}
+// one may be used for custody at 1/8 in either way (API MPMS 18.2), the others not at all. A float hangs back by its friction.
+var sensorErrors = map[string]float64{"ultrasonic": 0.1, "hydrostatic": 0.1, "float": 1.0 / 16, "analog": 1.0 / 24}
 
 const sensorErrorLeast = 1.0 / 32
 
