@@ -173,6 +173,15 @@ func (ts *tankState) astraySince(t *Tank, to point) (since point, ok bool) {
 	return since, left >= t.Loads.MinLoad && left <= t.Loads.MaxRate/60*over
 }
 
+// leftUnseen are the barrels that a level which stepped down lies below where it was, or below where it had been before it jumped up.
+func (ts *tankState) leftUnseen(t *Tank, to point) float64 {
+	from := ts.last.v
+	if was, _ := ts.astraySince(t, to); was.t > 0 && to.t-was.t <= t.Loads.MaxGapTicket.Seconds() {
+		from = math.Min(from, was.v)
+	}
+	return t.barrels(from, to.v)
+}
+
 // wokeAstray is the index of the first sample behind a silence where the level came, fewer readings behind it than show a level, to what a truck
 // or nothing at all would have made of the one before it: what a gateway had kept, or a sensor that woke up. 0: it did not.
 func (ts *tankState) wokeAstray(t *Tank, to point, speed float64) int {

@@ -59,7 +59,7 @@ func (u *update) findReturned(i int, ts *tankState, now float64) {
 
 // wonBack are the most inches that the level has won since a load, beyond its inflow, at a rate that only a pump has, from when it first
 // rose so, until it had most of them; since and until are those times. A well that was turned away for the load and fills the tank again wins nothing, be it strong or its pump
-// go on and off, and what was lost again counts against nothing that comes later. The next draw ends the count: what is pumped in for it is no return.
+// go on and off, and what was lost again counts against nothing that comes later. The next draw ends the count: what is pumped in for it is no return; so does a step.
 func (l *levels) wonBack(t *Tank, load reportedLoad) (back, since, until, last float64) {
 	last = load.closing
 	net, began, atUntil := 0.0, 0.0, 0.0
@@ -68,7 +68,7 @@ func (l *levels) wonBack(t *Tank, load reportedLoad) (back, since, until, last f
 		a, b := l.history[k-1], l.history[k]
 		dt := b.t - a.t
 		won := float64(b.v-a.v) - load.inflow*dt
-		if float64(b.v-a.v) < -2*fallLeast*math.Max(1, dt/historyEvery) || dt > 2*historyEvery {
+		if float64(b.v-a.v) < -2*fallLeast*math.Max(1, dt/historyEvery) || dt > 2*historyEvery || b.flags == unlinked {
 			break
 		}
 		pumped := fillSlow / 60 / t.Table.PerInch(float64(b.v))
@@ -102,10 +102,12 @@ func (u *update) correctFrozen(i int, ts *tankState, since float64, to point) {
 	})
 }
 
-// correctStepped tells of the loads whose fall a step of the level has undone at once: the sensor had been wrong.
+// correctStepped tells of the loads whose fall a step of the level has undone at once: the sensor had been wrong. One from below the closing, or
+// to above where the level would be without the load, undoes another step, or is a false echo.
 func (u *update) correctStepped(i int, ts *tankState, before float64, to point) {
 	u.correctLoads(i, ts, to.t, func(l reportedLoad) Correction {
-		if to.v-before < explainedShare*(l.opening-l.closing) {
+		high := l.opening + l.inflow*(to.t-l.end)
+		if to.v-before < explainedShare*(l.opening-l.closing) || before < l.closing-handledNear || to.v > high+handledNear {
 			return Correction{}
 		}
 		return Correction{Note: fmt.Sprintf("the level stepped up at once from %.2f to %.2f in %s after its end: the sensor may have been wrong all the time", before, to.v, spanText(to.t-l.end))}

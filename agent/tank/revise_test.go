@@ -2,6 +2,7 @@ package tank
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -239,5 +240,42 @@ func TestATransferAfterALoadCorrectsNothing(t *testing.T) {
 	r.run(0, aLoad.End()+22*tanktest.Hour)
 	if len(r.loads) != 1 || len(r.corrections) > 0 {
 		t.Errorf("want a load and no correction: %+v, %+v", r.loads, r.corrections)
+	}
+}
+
+// A sensor that is lifted hours after a load, or shows a false echo, says nothing against it: the ticket's levels were long behind it. Nor did a
+// truck come where the level only comes down from where it had jumped up to. One that was dead at the bottom since the load does.
+func TestAStepHoursAfterALoadThatUndoesAnother(t *testing.T) {
+	at := aLoad.End() + 5*tanktest.Hour
+	for name, c := range map[string]struct {
+		shows   func(s, v float64) float64
+		correct int
+	}{
+		"lifted": {func(s, v float64) float64 {
+			if s > at && s < at+tanktest.Hour {
+				return v - 75
+			}
+			return v
+		}, 0},
+		"echo": {func(s, v float64) float64 {
+			if s > at && s < at+tanktest.Hour {
+				return 218
+			}
+			return v
+		}, 0},
+		"was wrong": {func(s, v float64) float64 {
+			if s > at {
+				return v + aLoad.Bbl/tanktest.PerInch
+			}
+			return v
+		}, 1},
+	} {
+		r := newRig(t, tanktest.Well{Level0: 180, Inflow: 60, Moves: []tanktest.Move{aLoad}})
+		r.sensor = func(i int, s, v float64) (float64, bool) { return tanktest.Radar(i, s, c.shows(s, v)), true }
+		r.run(0, at+4*tanktest.Hour)
+		advised := slices.ContainsFunc(r.events, func(e Event) bool { return strings.Contains(e.Note, "if a truck came") })
+		if len(r.loads) != 1 || len(r.corrections) != c.correct || advised != (name == "lifted") {
+			t.Errorf("%s: %+v, corrected by %+v, advised %t: %+v", name, r.loads, r.corrections, advised, r.events)
+		}
 	}
 }
