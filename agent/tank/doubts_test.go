@@ -249,7 +249,7 @@ func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
 			return 2.6 * stats.Clamp(1+since/300, 0, 1) * (1 - stats.Clamp((since-270)/110, 0, 1))
 		}},
 		"at once, faster than max_rate, which is not counted": {[]tanktest.Move{aLoad}, func(s float64) float64 {
-			return -8 * stats.Clamp(math.Floor((s-aLoad.End()-1200)/100), 0, 5)
+			return -8 * stats.Clamp(math.Floor((s-aLoad.End()-480)/100), 0, 5)
 		}},
 	} {
 		r := newRig(t, tanktest.Well{Level0: 180, Inflow: 30, Moves: c.moves})

@@ -248,7 +248,7 @@ func (u *update) tellMoved(i int, ts *tankState, d *draw) {
 		}
 		said := fmt.Sprintf("level fell by %.1f in at once, faster than the pump drew and with rest on either side, %s %s the load: the sensor moved, or had hung, and it is not counted", m.inches, spanText(off), where)
 		u.addEvent(ts, i, eventrules.Step, m.at, m.at, said)
-		if off <= pauseLate*u.site.tanks[i].Loads.PauseMerge.Seconds() {
+		if off <= pauseLate*u.site.tanks[i].Loads.PauseMerge.Seconds() && !(where == "behind" && d.proven(ts, &u.site.tanks[i], m.at, m.inches)) {
 			d.doubts = append(d.doubts, said)
 			if where == "behind" { // or it had hung, alive
 				d.closing.err = math.Hypot(d.closing.err, m.inches/2)

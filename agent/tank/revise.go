@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"gauger/agent/tank/stats"
 )
 
 const (
@@ -112,6 +114,24 @@ func (u *update) correctStepped(i int, ts *tankState, before float64, to point) 
 		}
 		return Correction{Note: fmt.Sprintf("the level stepped up at once from %.2f to %.2f in %s after its end: the sensor may have been wrong all the time", before, to.v, spanText(to.t-l.end))}
 	})
+}
+
+// proven says that a draw's closing stands against a sensor that moved down at once behind it, by some inches at a time: it is there again, or had
+// rested there for ten minutes, alive to the last, and what fell is no rest of the load. No truck holds that, its pump does not draw so much meanwhile,
+// or the level had risen as the well makes it, which a float that hangs and rocks does not.
+func (d draw) proven(ts *tankState, t *Tank, moved, by float64) bool {
+	made := d.usualInflow * (ts.last.t - d.end)
+	now := stats.Median(values(lastSamplesOf(ts.levels.recent, stepFew)))
+	if ts.last.t > moved+stuckWait && math.Abs(now-d.closing.level-made) <= backAgain+made/2 {
+		return true
+	}
+	b := between(ts.levels.recent, math.Max(d.end+settleShort, moved-deadFirst), moved)
+	if moved-d.end < deadFirst || changesIn(b) < stepFew || changesIn(b[len(b)/2:]) == 0 || !rests(b, d.closing.level, d.usualInflow) {
+		return false
+	}
+	bbl, long := by*t.Table.PerInch(d.closing.level), moved-d.end
+	rose := stats.Median(values(lastSamplesOf(b, jumpedRest))) - d.closing.level
+	return bbl > t.pumpRate(d)/60*long || t.Loads.TruckMax > 0 && t.volume(d)+bbl > t.Loads.TruckMax || d.usualInflow*long >= backExact && rose >= d.usualInflow*long/2
 }
 
 // correctMoved tells of the loads of other tanks while a tank was not read, which holds as much more behind that as one of them took.

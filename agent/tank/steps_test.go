@@ -296,3 +296,30 @@ func TestWavesOfALoadBehindAnOpenedHatch(t *testing.T) {
 		}
 	}
 }
+
+// A sensor that is taken out, or shows a false echo, a quarter of an hour behind a load whose closing rested alive in full view says nothing against it,
+// and as little one that is back at its closing minutes later. A step soon after the end may be the rest of a load.
+func TestASensorThatMovesBehindARestAsksNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		after, long, by, step float64
+		says                  string
+	}{
+		"a truckload, at rest": {1200, 9 * tanktest.Hour, 60, 0.01, ""},
+		"inches, at rest":      {1500, 9 * tanktest.Hour, 6, 0.01, ""},
+		"dead, and back":       {1080, 290, 17.5, 0.5, ""},
+		"soon":                 {420, 9 * tanktest.Hour, 60, 0.01, "the rest of it, if the sensor hung"},
+	} {
+		r := newRig(t, tanktest.Well{Level0: 180, Inflow: 60, Moves: []tanktest.Move{aLoad}})
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if since := s - aLoad.End() - c.after; since > 0 && since < c.long {
+				v -= c.by
+			}
+			return math.Round(tanktest.Radar(i, s, v)/c.step) * c.step, true
+		}
+		r.run(0, 9*tanktest.Hour)
+		if len(r.loads) != 1 || c.says == "" && r.loads[0].ErrorBbl > 1 {
+			t.Fatalf("%s: %+v, want one load", name, r.loads)
+		}
+		asksFor(t, r.loads[0], c.says)
+	}
+}

@@ -75,7 +75,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 		}
 		d.doubts = append(d.doubts, fmt.Sprintf("level stepped up at once to %.2f in after its end", d.leaptTo))
 	}
-	if down := d.closing.level - d.leaptTo; d.leaptAt <= ts.last.t && down*t.Table.PerInch(d.closing.level) >= t.Loads.MinLoad {
+	if down := d.closing.level - d.leaptTo; d.leaptAt <= ts.last.t && down*t.Table.PerInch(d.closing.level) >= t.Loads.MinLoad && !d.proven(ts, t, d.leaptAt, down) {
 		d.closing.err = math.Hypot(d.closing.err, down/2)
 		d.doubts = append(d.doubts, fmt.Sprintf("level stepped down at once by %.1f in %s after its end: the rest of it, if the sensor hung", down, spanText(d.leaptAt-d.end)))
 	}
