@@ -304,7 +304,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	takeStepped(ts, &d)
 	d.doubts = append(d.doubts, readingsDoubt(ts, &u.site.tanks[i], d, now)...)
 	d.doubts = append(d.doubts, u.standsDead(i, ts, &d, now)...)
-	if since, leapt := hungInto(ts, d); leapt || since > 0 && !u.shutOff(i, d, since, d.start) {
+	if since, leapt := hungInto(ts, d); leapt || since > 0 && !u.shutOff(i, d, since, d.start) && !ts.levels.pausesSo(since, d.start-since, d.opening.level, 0, d.inflowBefore) {
 		takeHung(&d, since, leapt)
 	}
 	if where, long, asks := stoodStill(ts, &u.site.tanks[i], d); long > 0 && !(where == itsClosing && u.staysShutOff(i, d, d.end+long)) {

@@ -157,7 +157,7 @@ func (s siteTanks) standsDead(i int, ts *tankState, d *draw, now float64) []stri
 	wrong := wrongBbl(t.volume(*d)) / per
 	missed := func(e *standing) bool {
 		e.missed = e.leastRise(&ts.levels, *d, per)
-		return e.missed >= wrong && e.missed >= 2*e.off
+		return e.missed >= wrong && e.missed >= 2*e.off && !ts.levels.pausesSo(d.start-deadLeast, e.to-e.from, e.level, e.off, e.missed/(e.to-e.from))
 	}
 	say := func(e standing, where string) {
 		why = append(why, fmt.Sprintf("reading stood at %.2f in for %s %s, where the well makes %.1f in at least: blind zone, a float at its stop or that hangs, or the well is shut in", e.level, spanText(e.to-e.from), where, e.missed))

@@ -196,3 +196,19 @@ func TestAWellThatIsAwayDoesNotStray(t *testing.T) {
 		t.Errorf("%+v", r.loads)
 	}
 }
+
+// A well that makes five inches in a quarter of an hour and then pauses for an hour or two, all day long: that the value stood for as long before a
+// load is how it feeds its tank, and no sensor that hung.
+func TestAValueThatStoodBetweenSlugsHungNot(t *testing.T) {
+	const at = 8 * tanktest.Hour
+	slugs := knots([2]float64{0, 150}, [2]float64{5000, 150}, [2]float64{5900, 155}, [2]float64{11000, 155}, [2]float64{11900, 160}, [2]float64{17500, 160},
+		[2]float64{18400, 165}, [2]float64{22000, 165}, [2]float64{22900, 170}, [2]float64{at, 170}, [2]float64{at + 1200, 90}, [2]float64{at + 4000, 90}, [2]float64{at + 5000, 95})
+	r := newRig(t, aWell)
+	r.site.tanks[0].Sensor = "magnetostrictive"
+	r.sensor = func(_ int, s, _ float64) (float64, bool) { return math.Round(slugs(s)/0.05) * 0.05, true }
+	r.run(0, at+2*tanktest.Hour)
+	if len(r.loads) != 1 {
+		t.Fatalf("%+v, want one load", r.loads)
+	}
+	asksFor(t, r.loads[0], "")
+}

@@ -199,6 +199,22 @@ func (l *levels) asStill(b []sample, at float64) bool {
 	return ok && known && was == before
 }
 
+// pausesSo says that the level had stood elsewhere in the hours before a time as a reading did then, as exactly and for half as long at least, and
+// rose from there by and by: so the well feeds its tank. A sensor that had hung leaps to where the oil is.
+func (l *levels) pausesSo(until, long, level, off, inflow float64) bool {
+	b := between(l.recent, until-keepFor, until)
+	for k, z := 0, 0; k < len(b); k = z + 1 {
+		for z = k; z+1 < len(b) && math.Abs(float64(b[z+1].v-b[k].v)) <= off; {
+			z++
+		}
+		stood := b[z].t - b[k].t
+		if stood >= long/2 && z+1 < len(b) && math.Abs(float64(b[k].v)-level) > 2*off && b[z+1].v > b[z].v && float64(b[z+1].v-b[z].v) < inflow*stood/2 {
+			return true
+		}
+	}
+	return false
+}
+
 // known is the level at a time, of the samples or of the history.
 func (l *levels) known(at float64) (float64, bool) {
 	jumped := len(l.recent) > 0 && l.recent[0].flags == unlinked && at < l.recent[0].t
