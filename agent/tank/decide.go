@@ -108,9 +108,11 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 		return
 	}
 	name, rose := u.othersRoseOver(i, d)
-	if rose < arrivesShare*removed && u.parted(i, ts, &d) {
+	into, moved := u.filledWhileDrawn(i, d)
+	if rose < arrivesShare*removed && !moved && u.parted(i, ts, &d) {
 		removed = u.site.tanks[i].removedBbl(d)
 		name, rose = u.othersRoseOver(i, d)
+		into, moved = u.filledWhileDrawn(i, d)
 	}
 	if rose >= explainedShare*removed && !u.explainsRise(i, d, removed) {
 		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, and more than one tank fell", name, rose))
@@ -125,12 +127,10 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose by %.1f of these %.1f bbl meanwhile: a transfer, unless a truck unloaded there", name, rose, removed))
 		rose = 0
 	}
-	if rose < explainedShare*removed {
-		if into, ok := u.filledWhileDrawn(i, d); ok {
-			name, rose = into, removed
-		}
+	if rose < explainedShare*removed && moved {
+		name, rose = into, removed
 	}
-	if into, _ := u.evenedOut(i, d); into != "" {
+	if into, _ = u.evenedOut(i, d); into != "" {
 		name, rose = into, removed
 	}
 	if rose >= explainedShare*removed {
@@ -263,9 +263,9 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		d.closing.err = math.Hypot(d.closing.err, moved/2/u.site.tanks[i].Table.PerInch(d.closing.level))
 	}
 	u.startsAtPeak(i, &d)
-	if from, came := u.cameFrom(i, d); came > wrongBbl(removed) {
+	if from, came, edge := u.cameFrom(i, d); came > wrongBbl(removed) {
 		d.cameIn += came
-		d.doubts = append(d.doubts, fmt.Sprintf("tank %s was moved into it meanwhile: %.1f bbl came in and are not in its gauges", from, came))
+		d.note(edge, fmt.Sprintf("tank %s was moved into it meanwhile: %.1f bbl came in and are not in its gauges", from, came))
 	}
 	if name, by := u.roseAnotherTime(i, d, removed); name != "" {
 		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose by as much in as long a time, %.0f min off: a transfer, if its readings are so late or early", name, by/60))
@@ -274,7 +274,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		d.doubts = append(d.doubts, fmt.Sprintf("tank %s was moved into it until it fell, and %.1f bbl of that did not arrive: the truck may have loaded meanwhile", from, short))
 	}
 	if into := u.wentTo(i, d); into != "" {
-		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose as it fell, before a truck loaded there or after: a transfer, and maybe no load", into))
+		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose as it fell, or fell the slower, before a truck loaded there, meanwhile or after: a transfer, and maybe no load", into))
 	}
 	if d.stuck.to > 0 {
 		forgetHung(ts, d.stuck.from)

@@ -119,6 +119,19 @@ func (t *Tank) lastOfBarrels(ds []draw) int {
 // shows are the times between which what a draw moved to another tank shows there.
 func (d draw) shows() (from, to float64) { return d.start - showsFrom, d.end + showsTo }
 
+// clearAbout is the time about an instant, so long either way, in which the draw neither begins nor ends.
+func (d draw) clearAbout(at, long float64) (lo, hi float64) {
+	lo, hi = at-long, at+long
+	for _, edge := range []float64{d.start, d.end} {
+		if edge <= at {
+			lo = math.Max(lo, edge+nodeEvery)
+		} else {
+			hi = math.Min(hi, edge-nodeEvery)
+		}
+	}
+	return lo, hi
+}
+
 // watched is until when a level says what was drawn: to the next load, and no longer than its confirmation takes.
 func (d draw) watched(t *Tank, now float64) float64 {
 	return min(now, d.next, d.end+t.Loads.Confirm.Seconds())

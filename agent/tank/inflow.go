@@ -216,6 +216,13 @@ func (l *levels) meanSlope(at, over, per, top float64) (slope, time float64) {
 	return rise / math.Max(time, 1), time
 }
 
+// turn is by how much faster, in barrels a second, the level rises behind a time than before it.
+func (l *levels) turn(t *Tank, from, at, to float64) float64 {
+	before, _ := fit(between(l.recent, from, at))
+	behind, _ := fit(between(l.recent, at, to))
+	return (behind.slope - before.slope) * t.Table.PerInch(behind.v)
+}
+
 // slopeVariance is the variance per second by which the level at rest strays from an even rise,
 // as the stretches of the last day show it, the middle one of them: a well that was shut in
 // meanwhile makes one of them odd. Above top a well is shut in anyway.

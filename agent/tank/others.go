@@ -186,7 +186,8 @@ func (s siteTanks) filledWhileDrawn(i int, d draw) (name string, ok bool) {
 	own := &s.site.tanks[i]
 	step := math.Min(compareLongest, math.Max(2*joinWithin, compareBbl/math.Max(own.pumpRate(d), 0.1)*60))
 	for j, o := range s.separate(i) {
-		if s.risesAsFalls(i, j, d, step) {
+		metered := func(x draw) bool { return o.Lact && s.turnsWith(i, j, d, x) } // no truck draws there
+		if s.risesAsFalls(i, j, d, step) || slices.ContainsFunc(s.drawsOf(j), metered) {
 			return o.ID, true
 		}
 	}
@@ -240,16 +241,17 @@ func (s siteTanks) jointly(i int, d draw) (start, end float64) {
 	return start, end
 }
 
-// cameFrom is a tank that was moved into one while that was drawn from, and the barrels that came in during the draw.
-func (s siteTanks) cameFrom(i int, d draw) (name string, bbl float64) {
+// cameFrom is a tank that was moved into one while that was drawn from, the barrels that came in during the draw, and whether they did at an
+// edge of it.
+func (s siteTanks) cameFrom(i int, d draw) (name string, bbl float64, edge bool) {
 	for k, o := range s.separate(i) {
 		for _, x := range s.drawsOf(k) {
 			if s.movedInto(k, i, x, d) {
-				return o.ID, -s.st.tanks[k].rise(o, math.Max(d.start, x.start), math.Min(d.end, x.end))
+				return o.ID, -s.st.tanks[k].rise(o, math.Max(d.start, x.start), math.Min(d.end, x.end)), x.start < d.start || x.end > d.end
 			}
 		}
 	}
-	return "", 0
+	return "", 0, false
 }
 
 // startsAtPeak gives a draw the start and the opening that it had where another tank was still moved into this one: the highest level, for it
@@ -285,10 +287,13 @@ func (s siteTanks) wentTo(i int, d draw) (name string) {
 }
 
 // movedInto says that a draw from one of two separate tanks went into the other, from which was drawn meanwhile: before that draw, or
-// behind it, both were seen, the one rose as the other fell, and no third fell.
+// behind it, both were seen, the one rose as the other fell, and no third fell; or within it their levels turn with each other.
 func (s siteTanks) movedInto(from, to int, d, theirs draw) bool {
 	if d.end <= theirs.start || d.start >= theirs.end {
 		return false
+	}
+	if s.turnsWith(from, to, d, theirs) {
+		return true
 	}
 	giver, taker := s.st.tanks[from], s.st.tanks[to]
 	for _, beside := range []bounds{{d.start, math.Min(theirs.start-nodeEvery, d.end)}, {math.Max(theirs.end+showsTo, d.start), d.end}} {

@@ -1,0 +1,56 @@
+package tank
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"gauger/agent/tank/tanktest"
+)
+
+// Oil is moved into a tank while a truck loads from it: the truck's tank falls the slower, and what the other tank lost may be no sale, for
+// one truck that sucks from both looks alike. The truck's own ticket is right, and says what came in. Two trucks at once are none of this.
+func TestATransferWithinALoad(t *testing.T) {
+	load := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 180, Rate: 4.5}
+	out := tanktest.Move{From: load.From + 600, Bbl: 40, Rate: 2.5}
+	for _, into := range []bool{true, false} {
+		taker := tanktest.Well{Level0: 180, Inflow: 20, Moves: []tanktest.Move{load}}
+		if into {
+			taker.Moves = append(taker.Moves, tanktest.Move{From: out.From, Bbl: -out.Bbl, Rate: out.Rate})
+		}
+		r := newRig(t, tanktest.Well{Level0: 150, Moves: []tanktest.Move{out}}, taker)
+		r.run(0, 8*tanktest.Hour)
+		if len(r.loads) != 2 || r.loads[0].Tank != "TK-1" {
+			t.Fatalf("into it %t: %+v", into, r.loads)
+		}
+		giver, truck := r.loads[0], r.loads[1]
+		if asks := strings.Contains(strings.Join(giver.Review, "; "), "fell the slower"); asks != into || len(giver.Review) > 0 != into {
+			t.Errorf("into it %t: %+v", into, giver)
+		}
+		if len(truck.Review) > 0 || math.Abs(truck.RemovedBbl-load.Bbl) > 1 || strings.Contains(strings.Join(truck.Remarks, "; "), "TK-1 was moved into it") != into {
+			t.Errorf("into it %t: %+v", into, truck)
+		}
+	}
+}
+
+// Oil is moved into the tank of a LACT unit, whose pump begins meanwhile, or stops: it draws from no other tank, so that nothing was sold of
+// the other. A truck that loads there while the unit's pump runs does.
+func TestATransferIntoATankThatAMeterDraws(t *testing.T) {
+	out := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 84, Rate: 3.6}
+	for _, c := range []struct {
+		pumpAt float64 // s after the transfer's beginning
+		into   bool
+	}{{400, true}, {900, true}, {-900, true}, {-900, false}, {400, false}} {
+		pump := tanktest.Move{From: out.From + c.pumpAt, Bbl: 120, Rate: 2.6}
+		taker := tanktest.Well{Level0: 150, Moves: []tanktest.Move{pump}}
+		if c.into {
+			taker.Moves = append(taker.Moves, tanktest.Move{From: out.From, Bbl: -out.Bbl, Rate: out.Rate})
+		}
+		r := newRig(t, tanktest.Well{Level0: 150, Moves: []tanktest.Move{out}}, taker)
+		r.site.tanks[1].Lact = true
+		r.run(0, 8*tanktest.Hour)
+		if got := r.rules()["transfer"]; got != map[bool]int{true: 1, false: 0}[c.into] || len(r.loads) != 1-got {
+			t.Errorf("%+v: loads %+v, events %+v", c, r.loads, r.events)
+		}
+	}
+}
