@@ -75,6 +75,35 @@ func TestAPartAsLargeAsTheUsualLoadAsks(t *testing.T) {
 	}
 }
 
+// Two draws minutes apart at unlike rates are no truck with a pause: two tickets where each is a load, that ask as far as one truck holds both, or
+// one that asks. A driver who opens his valve further is one truck.
+func TestAnotherPumpMinutesFromALoadIsNoPause(t *testing.T) {
+	for _, c := range []struct {
+		first, rate, pause, second, other float64
+		loads                             int
+		asks                              bool
+	}{
+		{71, 4, 330, 131, 9, 2, true}, {100, 6, 600, 60, 1.4, 2, true}, {120, 6, 330, 150, 2.5, 2, false},
+		{57, 4.3, 490, 15.5, 1.5, 1, true}, {90, 5, 300, 90, 7, 1, false},
+	} {
+		a := tanktest.Move{From: 4 * tanktest.Hour, Bbl: c.first, Rate: c.rate}
+		b := tanktest.Move{From: a.End() + c.pause, Bbl: c.second, Rate: c.other}
+		w := tanktest.Well{Level0: 210, Inflow: 30, Moves: []tanktest.Move{a, b}}
+		r := newRig(t, w)
+		r.run(0, 8*tanktest.Hour)
+		if want := []label{labelOf(w, a, a), labelOf(w, b, b)}; c.loads == 2 {
+			r.matches(0.1, 30, want...)
+		} else {
+			r.matches(0.1, 30, labelOf(w, a, b))
+		}
+		for _, l := range r.loads {
+			if len(l.Review) > 0 != c.asks {
+				t.Errorf("%+v: asks %q", c, l.Review)
+			}
+		}
+	}
+}
+
 // A truck that takes what it holds with a stop between two readings, and a well that is shut in for it: what is stretched beyond them makes no
 // second truck.
 func TestAStopBetweenTwoReadingsIsOneTruck(t *testing.T) {

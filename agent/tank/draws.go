@@ -17,6 +17,7 @@ const (
 	waterPart  = 0.3   // the same of a first part that left slower, as water is drawn off
 	otherPart  = 0.2   // share of a load, of which a part minutes from the rest that another pump drew is perhaps no part
 	otherRate  = 1.45  // times the other's rate, from which on it is another pump's
+	unlikeRate = 2.0   // the same of parts of any size: no truck's hose and no driver's hand makes that
 	lastPart   = 0.25  // share of a load, of which a last part minutes behind the rest is perhaps foam that collapsed
 	foamRate   = 0.5   // of the pump's rate; what falls no faster, after the level has risen, is perhaps foam
 	bleedMost  = 0.1   // share of the load that it is
@@ -223,6 +224,10 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	if t.Group == "" && vb >= bleedBbl && pause > 120 && b.samples >= pumpedFew && t.pumpRate(b) < math.Min(slowestRun, bleedRate*t.pumpRate(a)) && !decays(ts, b) {
 		return false // a leak or a drain
 	}
+	alive := changesIn(between(ts.levels.recent, a.end+settleShort, b.start)) >= stepFew // else it hung, and caught up
+	if alive && pause > pauseBrief && math.Min(va, vb) >= t.Loads.MinLoad && min(a.samples, b.samples) >= pumpedFew && t.timesOther(a, b) >= unlikeRate && !decays(ts, b) {
+		return false // another's pump
+	}
 	pumped := pause < pauseSure || t.pumpRate(b) >= bleedRate*t.pumpRate(a) && !decays(ts, b)
 	if va > partBbl && vb < partBbl && pause <= longest && pumped && b.opening.level-b.closing.level > ts.noise.leastFall() {
 		return true // its last, when the pump faded or the driver topped off
@@ -234,6 +239,11 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 		return true
 	}
 	return most == 0 || pause < pauseSure || va+vb <= most || va > most || vb > most
+}
+
+// timesOther is how many times as fast as the other the pump of the faster of two draws drew.
+func (t *Tank) timesOther(a, b draw) float64 {
+	return math.Exp(math.Abs(math.Log(t.pumpRate(a) / t.pumpRate(b))))
 }
 
 // stepsBeside says that all of one of two draws fell between two readings, faster than any pump, of a sensor that was alive in between:
@@ -254,12 +264,11 @@ func (ts *tankState) stepsBeside(t *Tank, a, b draw) bool {
 // part: the level that it leaves is the closing.
 func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 	va, vb, pause := t.volume(a), t.volume(b), b.start-a.end
-	ratio := t.pumpRate(a) / t.pumpRate(b)
-	part := otherPart
-	if va < vb && ratio < 1 {
+	part, times := otherPart, t.timesOther(a, b)
+	if va < vb && t.pumpRate(a) < t.pumpRate(b) {
 		part = waterPart
 	}
-	other := pause > pauseSure && math.Min(va, vb) < part*(va+vb) && math.Max(ratio, 1/ratio) > otherRate && a.samples > 0 && b.samples > 0
+	other := pause > pauseSure && (math.Min(va, vb) < part*(va+vb) && times > otherRate || times >= unlikeRate) && a.samples > 0 && b.samples > 0
 	if a.parts == 1 && pause > pauseSure/2 && (va < early*(va+vb) || other && va < vb) {
 		a.early, a.earlyBy = va, pause
 	}
