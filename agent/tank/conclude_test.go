@@ -104,6 +104,26 @@ func TestAnotherPumpMinutesFromALoadIsNoPause(t *testing.T) {
 	}
 }
 
+// A sensor of so much noise that a fall is looked for over minutes hides the stop between two trucks, which are two tickets all the same.
+func TestTwoTrucksWhoseStopTheNoiseHidesAreTwo(t *testing.T) {
+	for _, c := range []struct{ every, noise, pause, rate float64 }{{15, 26, 500, 7}, {15, 26, 500, 5}, {30, 20, 420, 7}} {
+		a := tanktest.Move{From: 5 * tanktest.Hour, Bbl: 160, Rate: c.rate}
+		b := tanktest.Move{From: a.End() + c.pause, Bbl: 180, Rate: c.rate}
+		r := newRig(t, tanktest.Well{Level0: 215, Moves: []tanktest.Move{a, b}})
+		r.every, r.site.tanks[0].Sensor = c.every, "ultrasonic"
+		r.sensor = func(_ int, s, v float64) (float64, bool) { return v + c.noise*tanktest.Radar(4, s, 0), true }
+		r.run(0, 9*tanktest.Hour)
+		if len(r.loads) != 2 {
+			t.Fatalf("%+v: %d loads: %+v", c, len(r.loads), r.loads)
+		}
+		for k, want := range []float64{a.Bbl, b.Bbl} {
+			if l := r.loads[k]; math.Abs(l.GaugeBbl-want) > l.ErrorBbl || l.ErrorBbl > 10 {
+				t.Errorf("%+v: load %d of %.1f bbl, give or take %.1f, want %.0f", c, k, l.GaugeBbl, l.ErrorBbl, want)
+			}
+		}
+	}
+}
+
 // A truck that takes what it holds with a stop between two readings, and a well that is shut in for it: what is stretched beyond them makes no
 // second truck.
 func TestAStopBetweenTwoReadingsIsOneTruck(t *testing.T) {

@@ -223,22 +223,44 @@ func (t *Tank) withoutTrickle(fs []fall) []fall {
 	return out
 }
 
-// longestStop is the longest time in a draw, in seconds, over which the level did not fall, with a load's worth before and after it, and
+// longestStop is the longest time in a draw over which the level did not fall, with a load's worth before and after it, and
 // the barrels before.
-func longestStop(ts *tankState, t *Tank, d draw) (stop, before float64) {
+func longestStop(ts *tankState, t *Tank, d draw) (stop bounds, before float64) {
 	b := between(ts.levels.recent, d.start, d.end)
 	bit := math.Max(stopBit, backNoise*ts.noise.perSample())
 	for i, j := 0, 0; i < len(b); i++ {
 		for j = max(i, j); j+1 < len(b) && float64(b[i].v-b[j+1].v) < bit; j++ {
 		}
-		if long := b[j].t - b[i].t; long > stop {
+		if b[j].t-b[i].t > stop.hi-stop.lo {
 			bbl := t.barrels(d.opening.level, float64(b[i].v))
 			if math.Min(bbl, t.volume(d)-bbl) >= t.Loads.MinLoad {
-				stop, before = long, bbl
+				stop, before = bounds{b[i].t, b[j].t}, bbl
 			}
 		}
 	}
 	return stop, before
+}
+
+// cutAtStops cuts the falls that the noise made of two trucks' draws: of more than one holds, with a stop in which another comes, and no more
+// than one holds on either side, but where loads of before show a larger truck.
+func (ts *tankState) cutAtStops(t *Tank, fs []fall) []fall {
+	for k := 0; k < len(fs); k++ {
+		f, most := fs[k], t.Loads.TruckMax
+		d := draw{start: f.from.t, end: f.to.t, opening: gauge{level: f.from.v}, closing: gauge{level: f.to.v}}
+		bbl := t.volume(d)
+		if most == 0 || bbl <= math.Max(most, usualMost*ts.reports.usual(t)) || t.Group != "" || t.Valve || f.gap >= pauseSure || t.pumpRate(d) < pipeRate {
+			continue
+		}
+		stop, before := longestStop(ts, t, d)
+		if stop.hi-stop.lo < pauseSure || math.Max(before, bbl-before) > most {
+			continue
+		}
+		at := (stop.lo + stop.hi) / 2
+		level, _ := ts.levels.about(at)
+		fs = slices.Insert(fs, k+1, fall{from: point{at, level}, to: f.to, gap: f.gap})
+		fs[k].to = fs[k+1].from
+	}
+	return fs
 }
 
 // fastest is the most, in barrels a minute, at which half of what a truck holds left in a draw; 0 where less did.

@@ -313,7 +313,8 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	say(l.Rate < slowestRun && (d.end-d.start >= truckStays || pump < slowestRun && t.Group == "" && d.samples > 0), 1, "it took %s at %.1f bbl a minute, slower than trucks and pipelines do: a leak or a drain", spanText(d.end-d.start), l.Rate)
 	var stop, before float64
 	if more && !pipe && !d.setByValve {
-		stop, before = longestStop(ts, t, d)
+		at, bbl := longestStop(ts, t, d)
+		stop, before = at.hi-at.lo, bbl
 	}
 	twice := stop >= pauseSure || stop >= pauseBrief && l.GaugeBbl > usualMost*ts.reports.usual(t)
 	say(twice, twoTrucks, "stopped for %s after %.0f bbl, and %.0f in all, where a truck holds %g: maybe %d loads", spanText(stop), before, l.GaugeBbl, t.Loads.TruckMax, trucks)
