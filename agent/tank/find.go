@@ -15,6 +15,7 @@ const (
 	netLeast   = 0.4  // of min_rate, slower than which a level that falls shows no pump
 	twinTruck  = 0.75 // share of the larger of two parts, or of the usual load, from which on each may be a truck's
 	troubled   = 1500 // s that a truck stands at most, of which the hose, or its pump, is in trouble
+	usualMost  = 1.1  // times the usual load, up to which one truck takes it, whatever truck_max says
 	hidesTruck = 1800 // s of silence that hide a truck, however usual they are
 )
 

@@ -19,7 +19,6 @@ const (
 	reviewChance   = 1 - confidenceLow/confidenceMost // that a volume is off by more than a barrel and a hundredth: that much alone makes its confidence low
 	usualError     = 0.45                             // share of the error that 19 of 20 are within which is the standard error of most: few are off by far more
 	twoTrucks      = 0.8                              // by which the confidence is the less where two trucks may be one load
-	usualMost      = 1.1                              // times the usual load, up to which one truck takes it, whatever truck_max says
 	moreThanOne    = 1.2                              // times truck_max, above which a load at a pump's rate may be two
 	confidenceMost = 0.99                             // no observation is surer
 	fedSure        = 3.0                              // standard errors of what other tanks took in, below which it may be their own
