@@ -69,6 +69,9 @@ func (ts *tankState) draws(t *Tank, speed, now float64) (out []draw, waits bool)
 		out, waits = ts.drawsBetweenLeaps(t, finder, b, in, now)
 		m := movedBeside(ts, t, b, out)
 		if m.at == 0 {
+			m = hauledOut(ts, t, b, out)
+		}
+		if m.at == 0 {
 			break
 		}
 		b, moved = slices.Clone(b), append(moved, m)
@@ -359,7 +362,9 @@ func leaps(ts *tankState, t *Tank, d draw, times float64) (inches float64, pumps
 	for k > 0 && b[k-1].v == b[k].v && ts.interval.mayBeCached() {
 		k-- // what a gateway held until then, for all that is known
 	}
-	b = b[k:max(k, min(len(b), searchTime(b, d.end)+1))]
+	if b = b[k:max(k, min(len(b), searchTime(b, d.end)+1))]; d.leaptAt > d.start { // the jump behind it is no part of it
+		b = between(b, math.Inf(-1), d.leaptAt)
+	}
 	if len(b) < 2 {
 		return 0, 0
 	}

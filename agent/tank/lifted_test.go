@@ -66,6 +66,21 @@ func TestALoadThatEndsWhereARodHadBeen(t *testing.T) {
 	}
 }
 
+// A rod that is hauled out while a truck loads, or minutes after, and let in an hour later into what the truck left, hides no load: what was seen
+// to leave is told, and asks, and not how far the rod was lifted.
+func TestARodThatIsHauledOutOfALoad(t *testing.T) {
+	w := tanktest.Well{Level0: 150, Inflow: 30, Moves: []tanktest.Move{{From: 5 * tanktest.Hour, Bbl: 150, Rate: 3}}}
+	for _, out := range []float64{1000, 2990, 3250} {
+		at := w.Level(5*tanktest.Hour + out)
+		for _, long := range []float64{0.01, 200} {
+			r, took := loadsBeside(t, w, 10, 5*tanktest.Hour+out, [][2]float64{{0, at}, {long, 3}, {3500, 2}})
+			if left := math.Min(150, out/20); len(r.loads) != 1 || len(r.loads[0].Review) == 0 || took < left-2 || took > 152 {
+				t.Errorf("out at %v s in %v s: %.1f bbl: %+v %+v", out, long, took, r.loads, r.verdicts)
+			}
+		}
+	}
+}
+
 // Where nothing was read behind a draw, as after a kill, there is no calm, and of a value that stood nothing to forget.
 func TestNothingIsCalmWhereNothingWasRead(t *testing.T) {
 	if calm(nil, 1, 0) {

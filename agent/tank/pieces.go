@@ -337,6 +337,28 @@ func movedBeside(ts *tankState, t *Tank, b []sample, ds []draw) (m sensorStep) {
 	return m
 }
 
+// hauledOut is when, behind a load that fell as under a pump, all that is left of a draw's fall began, faster than any pump draws also where the value
+// hung before, to less than a truck leaves or from where it came back: somebody hauled the sensor out, and it is no part of the draw.
+func hauledOut(ts *tankState, t *Tank, b []sample, ds []draw) (m sensorStep) {
+	for _, d := range ds {
+		for k := searchTime(b, d.start+pumpedLeast); k > 0 && k < len(b) && b[k].t <= d.end && d.samples >= pumpedFew && t.Group == ""; k++ {
+			since, _ := sameAs(b, k-1)
+			by, left, last := float64(b[k-1].v-b[k].v), float64(b[k-1].v)-d.closing.level, b[k-1]
+			if by < jumpLeast || by <= leapNoise*ts.noise.perSample()+fasterThan*t.maxRate(float64(b[k].v))*(b[k].t-b[since].t) ||
+				math.Min(t.barrels(d.opening.level, float64(last.v)), left*t.Table.PerInch(d.closing.level)) < t.Loads.MinLoad ||
+				t.volume(d) <= t.Loads.TruckMax && float64(b[len(b)-1].v)-d.closing.level < left/2 {
+				continue
+			}
+			before, _ := leaps(ts, t, draw{start: d.start, end: last.t - 1}, fasterThan)
+			if out, _ := leaps(ts, t, draw{start: last.t, end: d.end}, fasterThan); out >= leapMost*left && before < leapSome*(d.opening.level-float64(last.v)) {
+				return sensorStep{b[k].t, left}
+			}
+			break
+		}
+	}
+	return m
+}
+
 // drewAtMost are the inches that a draw's pump can take from rest to rest in the time before a sample, by the most that it took from one
 // reading to the next, and that time in seconds. What reports by exception is silent before a pump because nothing moved.
 func drewAtMost(ts *tankState, d draw, b []sample, k int) (inches, long float64) {
