@@ -13,7 +13,7 @@ const (
 	pauseBrief = 120.0 // s; and none faster than this
 	stopBit    = 0.15  // in by which a level that stands may seem to fall
 	pauseLate  = 1.25  // times the longest pause, after which what a truck still holds is its own
-	early      = 0.08  // share of a load, of which a first part minutes before the rest is perhaps no part: a bleed, or a hatch that was opened
+	early      = 0.08  // share of a load, of which a first part minutes before the rest is perhaps no part: a bleed, or a hatch that was opened; any that nobody saw fall
 	waterPart  = 0.3   // the same of a first part that left slower, as water is drawn off
 	otherPart  = 0.2   // share of a load, of which a part minutes from the rest that another pump drew is perhaps no part
 	otherRate  = 1.45  // times the other's rate, from which on it is another pump's
@@ -68,9 +68,6 @@ func (ts *tankState) draws(t *Tank, speed, now float64) (out []draw, waits bool)
 	for {
 		out, waits = ts.drawsBetweenLeaps(t, finder, b, in, now)
 		m := movedBeside(ts, t, b, out)
-		if m.at == 0 {
-			m = hauledOut(ts, t, b, out)
-		}
 		if m.at == 0 {
 			break
 		}
@@ -272,7 +269,7 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 		part = waterPart
 	}
 	other := pause > pauseSure && (math.Min(va, vb) < part*(va+vb) && times > otherRate || times >= unlikeRate) && a.samples > 0 && b.samples > 0
-	if a.parts == 1 && pause > pauseSure/2 && (va < early*(va+vb) || other && va < vb) {
+	if a.parts == 1 && pause > pauseSure/2 && (va < early*(va+vb) || (other || a.samples == 0) && va < vb) {
 		a.early, a.earlyBy = va, pause
 	}
 	if pause > pauseSure && t.pumpRate(b) > t.Loads.MaxRate && vb > wrongBbl(va+vb) {
@@ -359,8 +356,8 @@ func joinedOverStuck(a, b draw) draw {
 func leaps(ts *tankState, t *Tank, d draw, times float64) (inches float64, pumps int) {
 	b := ts.levels.recent
 	k := max(0, searchTime(b, d.start)-1)
-	for k > 0 && b[k-1].v == b[k].v && ts.interval.mayBeCached() {
-		k-- // what a gateway held until then, for all that is known
+	if held, _ := sameAs(b, k); len(b) > 0 && (ts.interval.mayBeCached() || ts.interval.stood(b[k].t-b[held].t, neverHeld)) {
+		k = held // what a gateway held until then, or where it hung, for all that is known
 	}
 	if b = b[k:max(k, min(len(b), searchTime(b, d.end)+1))]; d.leaptAt > d.start { // the jump behind it is no part of it
 		b = between(b, math.Inf(-1), d.leaptAt)
@@ -381,8 +378,12 @@ func leaps(ts *tankState, t *Tank, d draw, times float64) (inches float64, pumps
 	if all-leapNoise*ts.noise.perSample() > times*t.maxRate(float64(last.v))*(last.t-first.t) {
 		return all, 1
 	}
+	low := first.v
 	for k := 1; k < len(b); k++ {
 		by := float64(b[k-1].v - b[k].v)
+		if b[k-1].v-low > jumpLeast { // what had fallen to there before, and was lifted, did not fall now
+			by = float64(low - b[k].v)
+		}
 		whole, took := by >= leapMost*all, 0.0
 		if alike := stood <= twiceAlike || whole && b[k-1].t-since <= math.Min(alikeLong, heldRegion*ts.interval.stays()); alike && !ts.interval.cached() {
 			since = b[k-1].t
@@ -395,9 +396,12 @@ func leaps(ts *tankState, t *Tank, d draw, times float64) (inches float64, pumps
 			if by > 0 && (pumps == 0 || b[k-1].t-b[k-2].t >= math.Max(stairRest, 2.5*ts.interval.fresh()) && by <= rate*(b[k].t-leapt)) {
 				pumps++ // one of which only the ends were believed, afterwards
 			}
-			leapt = b[k].t
+			if leapt = b[k].t; by < 0 {
+				low = b[k].v
+			}
 		}
-		if stood++; by != 0 {
+		low = min(low, b[k].v)
+		if stood++; b[k].v != b[k-1].v {
 			since, stood = b[k].t, 1
 		}
 	}

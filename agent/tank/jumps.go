@@ -19,7 +19,7 @@ const (
 	stepBeside   = 5      // samples on either side of a step that show it
 	stepPump     = 1.5    // times the load's own rate that a pump may do or leave in the time between two readings
 	stepRough    = 6.0    // times the scatter about the falling lines
-	stepUp       = 3.0    // in that it jumps up at least
+	stepUp       = 3.0    // in that it jumps up at least, and twice as much where it falls on no more
 	stepOn       = 4.0    // times slower than the draw that it falls on at least behind a jump up
 	jumpedRun    = 60.0   // s for which a level may rise no higher and still be on its way up
 	jumpLeast    = 2.0    // in
@@ -216,7 +216,7 @@ func stepped(ts *tankState, d draw) float64 {
 		if math.Abs(off) <= least || !up && float64(z.v-a.v)/off < 0.5 {
 			continue
 		}
-		if on, _ := fit(b[k : k+stepBeside]); k+stepBeside > n && (!up || -on.slope < d.slope()/stepOn) {
+		if on, _ := fit(b[k : k+stepBeside]); k+stepBeside > n && (!up || off < 2*stepUp && -on.slope < d.slope()/stepOn) { // as high no dip fades
 			continue
 		}
 		left, right := b[max(0, k-2*stepBeside):k-stepFew], b[k+stepFew:min(len(b), k+2*stepBeside)]

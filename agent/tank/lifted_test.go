@@ -2,6 +2,7 @@ package tank
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -77,6 +78,87 @@ func TestARodThatIsHauledOutOfALoad(t *testing.T) {
 			if left := math.Min(150, out/20); len(r.loads) != 1 || len(r.loads[0].Review) == 0 || took < left-2 || took > 152 {
 				t.Errorf("out at %v s in %v s: %.1f bbl: %+v %+v", out, long, took, r.loads, r.verdicts)
 			}
+		}
+	}
+}
+
+// A load that a sensor hides which hangs or echoes, in whole or in part, asks: the level rested before it, and rests lower behind it.
+func TestALoadThatTheSensorHides(t *testing.T) {
+	from := 8 * tanktest.Hour
+	hung := func(since, until float64) seen {
+		held := 0.0
+		return func(_ int, s, v float64) (float64, bool) {
+			if s -= from; s < since || s > until {
+				held = math.Round(2*v) / 2
+			}
+			return held, true
+		}
+	}
+	in := func(s float64, spans ...float64) bool { // a bound of every span lies before it
+		n, _ := slices.BinarySearch(spans, s-from)
+		return n%2 == 1
+	}
+	for name, c := range map[string]struct {
+		kind   string
+		every  float64
+		well   tanktest.Well
+		truck  tanktest.Move
+		sensor seen
+	}{
+		"a reed hangs over it": {"reed", 60, tanktest.Well{Level0: 140, Inflow: 150}, tanktest.Move{Bbl: 110, Rate: 3.3}, hung(-1200, 16000)},
+		"a reed hangs in it":   {"reed", 60, tanktest.Well{Level0: 100, Inflow: 30}, tanktest.Move{Bbl: 47, Rate: 3.5}, hung(140, 16000)},
+		"it is read between echos": {"radar", 60, tanktest.Well{Level0: 46}, tanktest.Move{Bbl: 40, Rate: 7}, func(_ int, s, v float64) (float64, bool) {
+			if in(s, -820, -340, 560, 2000, 2300, 3600) {
+				v = 228
+			}
+			return tanktest.Radar(0, s, v), true
+		}},
+	} {
+		c.truck.From = from
+		c.well.Moves = []tanktest.Move{c.truck}
+		r := newRig(t, c.well)
+		r.every, r.sensor, r.site.tanks[0].Sensor, r.site.tanks[0].Every = c.every, c.sensor, c.kind, time.Duration(c.every)*time.Second
+		if r.run(0, 18*tanktest.Hour); len(r.loads) != 1 || len(r.loads[0].Review) == 0 || math.Abs(r.loads[0].GaugeBbl-c.truck.Bbl) > 35 {
+			t.Errorf("%s: %+v %+v", name, r.loads, r.verdicts)
+		}
+	}
+}
+
+// A loop is tested in the middle of a load: what its current falls by in the end had fallen before, but for what lies below that.
+func TestWhatIsTestedHadFallenBefore(t *testing.T) {
+	ts := &tankState{}
+	for s := 0.0; s < 3000; s += 30 {
+		v := float32(157 - 0.04*s)
+		if s > 1550 {
+			v = float32(150 - 69*math.Floor(s/2700))
+		}
+		if s < 1550 || s > 2400 {
+			ts.levels.recent = append(ts.levels.recent, sample{t: s, v: v, n: 1})
+		}
+	}
+	if got, _ := leaps(ts, &Tank{Table: testTable(t), Loads: DefaultLoads()}, draw{end: 2800}, fasterThan); got > 15 {
+		t.Errorf("%.1f in at once, of which 14 are new", got)
+	}
+}
+
+// A gauge that moves for good as a pump stops, or between two readings of a radio minutes before it starts, makes no ticket that does not ask.
+func TestAGaugeThatMovesByALoad(t *testing.T) {
+	from := 6 * tanktest.Hour
+	truck := tanktest.Move{From: from, Bbl: 142, Rate: 8}
+	for name, moves := range map[string]struct{ at, by, every float64 }{"up as it stops": {truck.End() - 40, 24, 10}, "down before it": {from - 700, -14, 120}} {
+		r := newRig(t, tanktest.Well{Level0: 170, Inflow: 30, Moves: []tanktest.Move{truck}})
+		told := 0.0
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if s >= moves.at {
+				v += moves.by
+			}
+			if math.Mod(s, moves.every) == 0 {
+				told = math.Round(20*v) / 20
+			}
+			return told, s < moves.at || s > moves.at+60 || moves.by < 0
+		}
+		if r.run(0, 10*tanktest.Hour); len(r.loads) != 1 || len(r.loads[0].Review) == 0 && math.Abs(r.loads[0].GaugeBbl-truck.Bbl) > 2 {
+			t.Errorf("%s: %+v %+v", name, r.loads, r.verdicts)
 		}
 	}
 }

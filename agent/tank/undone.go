@@ -52,7 +52,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	case atOnce >= leapMost*fall && pumped(ts, t, *d, quickTimes) && quick < leapMost*fall: // two trucks at once, or a pump that nobody has reckoned with
 		d.doubts = append(d.doubts, fmt.Sprintf("it fell by %.1f bbl a minute, faster than max_rate", t.pumpRate(*d)))
 	case atOnce >= leapMost*fall && stoodSince(ts, *d):
-		d.doubts = append(d.doubts, fmt.Sprintf("the value stood still since the load before it, and fell by %.1f in at once: the rest of that load, if the sensor hung", fall))
+		d.doubts = append(d.doubts, fmt.Sprintf("the value stood still since the draw before it, and fell by %.1f in at once: the rest of that, if the sensor hung", fall))
 	case atOnce >= leapMost*fall && pumps != 2: // twice: it hung, and showed the oil when the truck had gone
 		return "it fell at once, faster than max_rate"
 	case atOnce >= leapSome*fall:
@@ -80,7 +80,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 		d.doubts = append(d.doubts, fmt.Sprintf("level stepped down at once by %.1f in %s after its end: the rest of it, if the sensor hung", down, spanText(d.leaptAt-d.end)))
 	}
 	before := leaptBefore(ts, *d)
-	if before > 0 && d.leaptAt <= ts.last.t && !seen {
+	if before > 0 && d.leaptAt <= ts.last.t && !seen && !leftBetween(ts, *d, handledSince) {
 		return "the sensor jumped before it and after it, and no pump draws like that"
 	}
 	if said := fmt.Sprintf("sensor jumped %s before it", spanText(d.start-before)); before > 0 {
@@ -107,6 +107,14 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	}
 	d.doubts = append(d.doubts, was)
 	return ""
+}
+
+// leftBetween says that the level lay at a draw's opening before somebody's hands or echoes were at the sensor, and lies at its closing behind that.
+func leftBetween(ts *tankState, d draw, since float64) bool {
+	near := math.Max(backAgain, backShare*(d.opening.level-d.closing.level))
+	was, ok := ts.levels.known(since - nodeEvery)
+	now := stats.Median(values(lastSamplesOf(ts.levels.recent, jumpedRest)))
+	return ok && math.Abs(was-d.opening.level) <= near+d.usualInflow*(d.start-since) && math.Abs(now-d.closing.level) <= near+d.usualInflow*(ts.last.t-d.end)
 }
 
 // spanned says that behind a draw the level rested for minutes at its closing, and then stepped up once, between two readings, and stays there, as
@@ -246,14 +254,10 @@ func stoodFor(b []sample) (long float64) {
 	return long
 }
 
-// stoodSince says that the value stood still at the closing of the load before, minutes at least, until this draw.
+// stoodSince says that the value stood still since the draw before, minutes at least, until this one.
 func stoodSince(ts *tankState, d draw) bool {
-	n := len(ts.reports.loads)
 	b := between(ts.levels.recent, math.Max(ts.lastDrawEnd+settleShort, d.start-undoneLong), d.start-1)
-	if n == 0 || len(b) < stepFew || d.start-ts.lastDrawEnd < hungLeast || d.start-ts.lastDrawEnd > undoneLong {
-		return false
-	}
-	return changesIn(b) == 0 && math.Abs(float64(b[0].v)-ts.reports.loads[n-1].closing) < backAgain
+	return len(b) >= stepFew && d.start-ts.lastDrawEnd >= hungLeast && d.start-ts.lastDrawEnd <= undoneLong && changesIn(b) == 0
 }
 
 // lift is what had raised the level before a draw and was no oil.
