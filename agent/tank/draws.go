@@ -13,7 +13,7 @@ const (
 	pauseBrief = 120.0 // s; and none faster than this
 	stopBit    = 0.15  // in by which a level that stands may seem to fall
 	pauseLate  = 1.25  // times the longest pause, after which what a truck still holds is its own
-	early      = 0.08  // share of a load, of which a first part minutes before the rest is perhaps no part: a bleed, or a hatch that was opened; any that nobody saw fall
+	early      = 0.08  // share of a load, of which a first part minutes before the rest is perhaps no part: a bleed, or a hatch that was opened
 	waterPart  = 0.3   // the same of a first part that left slower, as water is drawn off
 	otherPart  = 0.2   // share of a load, of which a part minutes from the rest that another pump drew is perhaps no part
 	otherRate  = 1.45  // times the other's rate, from which on it is another pump's
@@ -44,17 +44,6 @@ func (ts *tankState) stopped(d draw) bool {
 	return ts.seenAgain(d, off)
 }
 
-// seenAgain says that the newest two samples, with a long silence between them, show the same level behind a draw: one that reports only
-// changes had none to report.
-func (ts *tankState) seenAgain(d draw, off float64) bool {
-	n := len(ts.levels.recent)
-	if n < 2 {
-		return false
-	}
-	a, b := ts.levels.recent[n-2], ts.levels.recent[n-1]
-	return a.t >= d.end-singleReading && b.t < d.leaptAt && b.t-a.t >= levelFar && math.Abs(float64(a.v-b.v)) < off && float64(b.v)-d.endLine.at(b.t) >= off
-}
-
 // draws are the draws among the samples that are not decided yet, in order. waits says that the
 // last may still turn out to be one with the one before.
 func (ts *tankState) draws(t *Tank, speed, now float64) (out []draw, waits bool) {
@@ -68,6 +57,9 @@ func (ts *tankState) draws(t *Tank, speed, now float64) (out []draw, waits bool)
 	for {
 		out, waits = ts.drawsBetweenLeaps(t, finder, b, in, now)
 		m := movedBeside(ts, t, b, out)
+		if m.at == 0 {
+			m = hauledOut(ts, t, b, out)
+		}
 		if m.at == 0 {
 			break
 		}
@@ -269,7 +261,7 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 		part = waterPart
 	}
 	other := pause > pauseSure && (math.Min(va, vb) < part*(va+vb) && times > otherRate || times >= unlikeRate) && a.samples > 0 && b.samples > 0
-	if a.parts == 1 && pause > pauseSure/2 && (va < early*(va+vb) || (other || a.samples == 0) && va < vb) {
+	if a.parts == 1 && pause > pauseSure/2 && (va < early*(va+vb) || other && va < vb) {
 		a.early, a.earlyBy = va, pause
 	}
 	if pause > pauseSure && t.pumpRate(b) > t.Loads.MaxRate && vb > wrongBbl(va+vb) {
@@ -335,20 +327,6 @@ func (ts *tankState) stuckBetween(t *Tank, a, b draw) bool {
 	return changesIn(rest) == 0
 }
 
-// joinedOverStuck is one draw of two between which the value stood still: it went on as it had fallen,
-// down to the level that was seen in the end.
-func joinedOverStuck(a, b draw) draw {
-	a.stuck = stuckSpan{a.end, b.end}
-	end := crossing(a.endLine, line{b.end, b.closing.level, b.inflowAfter}, a.end, b.end)
-	a.gap = math.Max(a.gap, b.end-a.end)
-	a.closing, a.inflowAfter, a.within.hi = b.closing, b.inflowAfter, b.within.hi
-	a.closing.level -= b.inflowAfter * (b.end - end)
-	a.closing.away, a.closing.carried = b.end-end, b.end-end
-	a.endLine.v += b.closing.level - a.endLine.at(b.end) + 1 // what comes now lies off the falling line
-	a.end, a.oilTo = end, end
-	return a
-}
-
 // leaps are the inches of a draw's fall that steps from one value to the next made, each of them faster than a pump is, as where a
 // zero is trimmed by and by, or all of it, as where ice thaws. What a value stood still before it is a step's time, unless it was
 // noise that read the same twice, or it makes all of the fall and the value stands as long at rest. What leaps up again had not left. times is
@@ -381,7 +359,7 @@ func leaps(ts *tankState, t *Tank, d draw, times float64) (inches float64, pumps
 	low := first.v
 	for k := 1; k < len(b); k++ {
 		by := float64(b[k-1].v - b[k].v)
-		if b[k-1].v-low > jumpLeast { // what had fallen to there before, and was lifted, did not fall now
+		if b[k-1].v-low > 4*stepLeast { // what had fallen to there before, and was lifted, did not fall now
 			by = float64(low - b[k].v)
 		}
 		whole, took := by >= leapMost*all, 0.0
@@ -406,4 +384,26 @@ func leaps(ts *tankState, t *Tank, d draw, times float64) (inches float64, pumps
 		}
 	}
 	return math.Max(0, inches), pumps
+}
+
+// hauledOut is when, behind a load that fell as under a pump, all that is left of a draw's fall began, faster than any pump draws also where the value
+// hung before, to less than a truck leaves or from where it came back: somebody hauled the sensor out, and it is no part of the draw.
+func hauledOut(ts *tankState, t *Tank, b []sample, ds []draw) (m sensorStep) {
+	for _, d := range ds {
+		for k := searchTime(b, d.start+2*joinWithin); k > 0 && k < len(b) && b[k].t <= d.end && d.samples >= pumpedFew && t.Group == ""; k++ {
+			since, _ := sameAs(b, k-1)
+			by, left, last := float64(b[k-1].v-b[k].v), float64(b[k-1].v)-d.closing.level, b[k-1]
+			if by < stepLeast || by <= leapNoise*ts.noise.perSample()+fasterThan*t.maxRate(float64(b[k].v))*(b[k].t-b[since].t) ||
+				math.Min(t.barrels(d.opening.level, float64(last.v)), left*t.Table.PerInch(d.closing.level)) < t.Loads.MinLoad ||
+				t.volume(d) <= t.Loads.TruckMax && float64(b[len(b)-1].v)-d.closing.level < left/2 {
+				continue
+			}
+			before, _ := leaps(ts, t, draw{start: d.start, end: last.t - 1}, fasterThan)
+			if out, _ := leaps(ts, t, draw{start: last.t, end: d.end}, fasterThan); out >= leapMost*left && before < (1-explainedShare)*(d.opening.level-float64(last.v)) {
+				return sensorStep{b[k].t, left}
+			}
+			break
+		}
+	}
+	return m
 }

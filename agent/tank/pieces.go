@@ -307,7 +307,7 @@ func staircase(ts *tankState, d draw, price float64) (steps int, inches float64,
 
 // movedBeside is the first step minutes before or behind one of some draws with which the sensor moved, no faster than max_rate: the level fell
 // between two readings by more than the draw's pump takes in as long, in a time in which no truck comes, pumps and goes, and rested on either
-// side of it, alive. Where a value is held, or hung, nobody knows how long it took; a vapour that a hatch lets out is no step of the sensor. Where there is none, hauledOut.
+// side of it, alive. Where a value is held, or hung, nobody knows how long it took; a vapour that a hatch lets out is no step of the sensor.
 func movedBeside(ts *tankState, t *Tank, b []sample, ds []draw) (m sensorStep) {
 	for _, d := range ds {
 		if t.Group != "" || d.samples < pumpedFew || d.stuck.to > 0 {
@@ -332,28 +332,6 @@ func movedBeside(ts *tankState, t *Tank, b []sample, ds []draw) (m sensorStep) {
 			if n, _, _ := staircase(ts, d, piecePrice/2); n < stairFew {
 				return sensorStep{b[k].t, by}
 			}
-		}
-	}
-	return hauledOut(ts, t, b, ds)
-}
-
-// hauledOut is when, behind a load that fell as under a pump, all that is left of a draw's fall began, faster than any pump draws also where the value
-// hung before, to less than a truck leaves or from where it came back: somebody hauled the sensor out, and it is no part of the draw.
-func hauledOut(ts *tankState, t *Tank, b []sample, ds []draw) (m sensorStep) {
-	for _, d := range ds {
-		for k := searchTime(b, d.start+pumpedLeast); k > 0 && k < len(b) && b[k].t <= d.end && d.samples >= pumpedFew && t.Group == ""; k++ {
-			since, _ := sameAs(b, k-1)
-			by, left, last := float64(b[k-1].v-b[k].v), float64(b[k-1].v)-d.closing.level, b[k-1]
-			if by < jumpLeast || by <= leapNoise*ts.noise.perSample()+fasterThan*t.maxRate(float64(b[k].v))*(b[k].t-b[since].t) ||
-				math.Min(t.barrels(d.opening.level, float64(last.v)), left*t.Table.PerInch(d.closing.level)) < t.Loads.MinLoad ||
-				t.volume(d) <= t.Loads.TruckMax && float64(b[len(b)-1].v)-d.closing.level < left/2 {
-				continue
-			}
-			before, _ := leaps(ts, t, draw{start: d.start, end: last.t - 1}, fasterThan)
-			if out, _ := leaps(ts, t, draw{start: last.t, end: d.end}, fasterThan); out >= leapMost*left && before < leapSome*(d.opening.level-float64(last.v)) {
-				return sensorStep{b[k].t, left}
-			}
-			break
 		}
 	}
 	return m
@@ -393,4 +371,29 @@ func restsBeside(b []sample, k, way int, slack, told float64) bool {
 	}
 	first, last := sameAs(b, k)
 	return long >= besideRest && b[last].t-b[first].t <= besideAlike*long
+}
+
+// seenAgain says that the newest two samples, with a long silence between them, show the same level behind a draw: one that reports only
+// changes had none to report.
+func (ts *tankState) seenAgain(d draw, off float64) bool {
+	n := len(ts.levels.recent)
+	if n < 2 {
+		return false
+	}
+	a, b := ts.levels.recent[n-2], ts.levels.recent[n-1]
+	return a.t >= d.end-singleReading && b.t < d.leaptAt && b.t-a.t >= levelFar && math.Abs(float64(a.v-b.v)) < off && float64(b.v)-d.endLine.at(b.t) >= off
+}
+
+// joinedOverStuck is one draw of two between which the value stood still: it went on as it had fallen,
+// down to the level that was seen in the end.
+func joinedOverStuck(a, b draw) draw {
+	a.stuck = stuckSpan{a.end, b.end}
+	end := crossing(a.endLine, line{b.end, b.closing.level, b.inflowAfter}, a.end, b.end)
+	a.gap = math.Max(a.gap, b.end-a.end)
+	a.closing, a.inflowAfter, a.within.hi = b.closing, b.inflowAfter, b.within.hi
+	a.closing.level -= b.inflowAfter * (b.end - end)
+	a.closing.away, a.closing.carried = b.end-end, b.end-end
+	a.endLine.v += b.closing.level - a.endLine.at(b.end) + 1 // what comes now lies off the falling line
+	a.end, a.oilTo = end, end
+	return a
 }
