@@ -261,7 +261,7 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 		part = waterPart
 	}
 	other := pause > pauseSure && (math.Min(va, vb) < part*(va+vb) && times > otherRate || times >= unlikeRate) && a.samples > 0 && b.samples > 0
-	if a.parts == 1 && pause > pauseSure/2 && (va < early*(va+vb) || other && va < vb) {
+	if a.parts == 1 && pause > pauseSure/2 && (va < early*(va+vb) || (other || a.samples == 0) && va < vb) {
 		a.early, a.earlyBy = va, pause
 	}
 	if pause > pauseSure && t.pumpRate(b) > t.Loads.MaxRate && vb > wrongBbl(va+vb) {

@@ -216,7 +216,7 @@ func stepped(ts *tankState, d draw) float64 {
 		if math.Abs(off) <= least || !up && float64(z.v-a.v)/off < 0.5 {
 			continue
 		}
-		if on, _ := fit(b[k : k+stepBeside]); k+stepBeside > n && (!up || off < 2*stepUp && -on.slope < d.slope()/stepOn) { // as high no dip fades
+		if on, _ := fit(b[k : k+stepBeside]); k+stepBeside > n && (!up || (off < 2*stepUp || d.evened > d.end) && -on.slope < d.slope()/stepOn) { // as high no dip fades
 			continue
 		}
 		left, right := b[max(0, k-2*stepBeside):k-stepFew], b[k+stepFew:min(len(b), k+2*stepBeside)]
