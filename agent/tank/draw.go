@@ -132,6 +132,11 @@ func (d draw) clearAbout(at, long float64) (lo, hi float64) {
 	return lo, hi
 }
 
+// timesOther is how many times as fast as the other the pump of the faster of two draws drew.
+func (t *Tank) timesOther(a, b draw) float64 {
+	return math.Exp(math.Abs(math.Log(t.pumpRate(a) / t.pumpRate(b))))
+}
+
 // watched is until when a level says what was drawn: to the next load, and no longer than its confirmation takes.
 func (d draw) watched(t *Tank, now float64) float64 {
 	return min(now, d.next, d.end+t.Loads.Confirm.Seconds())

@@ -233,11 +233,6 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	return most == 0 || pause < pauseSure || va+vb <= most || va > most || vb > most
 }
 
-// timesOther is how many times as fast as the other the pump of the faster of two draws drew.
-func (t *Tank) timesOther(a, b draw) float64 {
-	return math.Exp(math.Abs(math.Log(t.pumpRate(a) / t.pumpRate(b))))
-}
-
 // stepsBeside says that all of one of two draws fell between two readings, faster than any pump, of a sensor that was alive in between:
 // it moved, and no oil.
 func (ts *tankState) stepsBeside(t *Tank, a, b draw) bool {
@@ -306,25 +301,6 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 	a.slosh, a.endLine = b.slosh, b.endLine
 	a.inflowAfter = b.inflowAfter
 	return a
-}
-
-// stuckBetween says that the value stood still from one draw, as this sensor's do not, until it came down at once, faster than the pump had
-// drawn: it hung while the truck went on. A float that reports only changes is silent while it hangs, and told of the first draw step by step.
-func (ts *tankState) stuckBetween(t *Tank, a, b draw) bool {
-	rest, most, stood := between(ts.levels.recent, a.end, b.start), t.Loads.TruckMax, b.start-a.end
-	each, gap := (a.end-a.start)/float64(max(1, a.samples)), b.gap
-	if t.Sensor == "float" && gap >= seldomHeld*each && ts.interval.changes >= heldFew && stood >= math.Max(hungLeast, neverHeld*ts.interval.stays()) {
-		gap = each
-	} else if len(rest) < stepFew || !ts.interval.stood(stood, seldomHeld) {
-		return false
-	}
-	switch {
-	case b.samples > 0 || stood > t.Loads.Stuck.Seconds():
-		return false
-	case b.opening.level-b.closing.level < leapTimes*a.slope()*gap+b.step+restSigmas*ts.noise.perSample() || most > 0 && t.volume(a)+t.volume(b) > most:
-		return false
-	}
-	return changesIn(rest) == 0
 }
 
 // leaps are the inches of a draw's fall that steps from one value to the next made, each of them faster than a pump is, as where a

@@ -373,17 +373,6 @@ func restsBeside(b []sample, k, way int, slack, told float64) bool {
 	return long >= besideRest && b[last].t-b[first].t <= besideAlike*long
 }
 
-// seenAgain says that the newest two samples, with a long silence between them, show the same level behind a draw: one that reports only
-// changes had none to report.
-func (ts *tankState) seenAgain(d draw, off float64) bool {
-	n := len(ts.levels.recent)
-	if n < 2 {
-		return false
-	}
-	a, b := ts.levels.recent[n-2], ts.levels.recent[n-1]
-	return a.t >= d.end-singleReading && b.t < d.leaptAt && b.t-a.t >= levelFar && math.Abs(float64(a.v-b.v)) < off && float64(b.v)-d.endLine.at(b.t) >= off
-}
-
 // joinedOverStuck is one draw of two between which the value stood still: it went on as it had fallen,
 // down to the level that was seen in the end.
 func joinedOverStuck(a, b draw) draw {
