@@ -33,6 +33,7 @@ const (
 	stairFew    = 3        // steps of a fall that is nothing else
 	stairQuick  = 0.5      // share of the time that they take
 	stairLong   = 130.0    // s that a step takes at most
+	stairHand   = 45.0     // s that a step of somebody's hand takes at most
 	stairRest   = 45.0     // s of a rest at least
 	stairSure   = 1.3      // standard errors by which it is no fall as fast as the whole
 	stairCreep  = 0.1 / 60 // in/s by which a rest may fall
@@ -265,8 +266,9 @@ func (r resting) lastBefore(ps []piece, usual float64) int {
 
 // staircase counts the steps of a draw, each of them shorter than a pump runs, with rest on either side of it, and the inches that they
 // make together, as where somebody trims a zero by and by. A piece more of its course has to save the price. They are not told where a step
-// may hide what left meanwhile: where a gateway holds its values, a float sticks, a node sleeps, or a converter has few bits.
-func staircase(ts *tankState, d draw, price float64) (steps int, inches float64, told bool) {
+// may hide what left meanwhile: where a gateway holds its values, a float sticks, a node sleeps, or a converter has few bits. Slow ones, with readings
+// under way, nobody's hand makes.
+func staircase(ts *tankState, d draw, price float64) (steps int, inches float64, told, slow bool) {
 	b := stairSamples(between(ts.levels.recent, d.start-restNear, d.end+restNear))
 	sigma := math.Max(ts.noise.perSample(), quietScatter(b))
 	rate := d.slope()
@@ -297,12 +299,12 @@ func staircase(ts *tankState, d draw, price float64) (steps int, inches float64,
 		last = k
 	}
 	if took > stairQuick*(d.end-d.start) {
-		return 0, 0, false
+		return 0, 0, false, false
 	}
 	if steps >= stairFew {
 		inches += hidden
 	}
-	return steps, inches, changes >= stairTold*steps
+	return steps, inches, changes >= stairTold*steps, took > math.Max(stairHand, 2*ts.interval.fresh())*float64(steps)
 }
 
 // movedBeside is the first step minutes before or behind one of some draws with which the sensor moved, no faster than max_rate: the level fell
@@ -329,7 +331,7 @@ func movedBeside(ts *tankState, t *Tank, b []sample, ds []draw) (m sensorStep) {
 			if long > alikeLong || by <= fasterThan*most+noise+d.step || by > fasterThan*t.maxRate(float64(b[k].v))*long || !restsBeside(b, k-1, -1, slack, 0) || !restsBeside(b, k, 1, slack, told) {
 				continue
 			}
-			if n, _, _ := staircase(ts, d, piecePrice/2); n < stairFew {
+			if n, _, _, _ := staircase(ts, d, piecePrice/2); n < stairFew {
 				return sensorStep{b[k].t, by}
 			}
 		}

@@ -323,3 +323,22 @@ func TestASensorThatMovesBehindARestAsksNothing(t *testing.T) {
 		asksFor(t, r.loads[0], c.says)
 	}
 }
+
+// A slow draw in a tank that rocks looks like steps with rest between them; readings lie under way in each, as under nobody's hand.
+func TestADrawThatRocksIsNoStaircase(t *testing.T) {
+	for _, period := range []float64{225, 255, 285} {
+		load := tanktest.Move{From: 5 * tanktest.Hour, Bbl: 26, Rate: 1.05}
+		r := newRig(t, tanktest.Well{Level0: 140, Moves: []tanktest.Move{load}})
+		r.every, r.site.tanks[0].Sensor = 30, "hydrostatic"
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if over := s - load.From; over > 0 && s < load.End()+120 {
+				v -= 0.65 * math.Sin(2*math.Pi*over/period)
+			}
+			return v, true
+		}
+		r.run(0, 9*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-26) > 3 || len(r.loads[0].Review) == 0 {
+			t.Errorf("rocking in %.0f s: %+v, %+v", period, r.loads, r.events)
+		}
+	}
+}
