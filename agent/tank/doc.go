@@ -67,8 +67,11 @@
 // level where it began says that nothing came, however much the well made before: the tank was sealed for its load. A gauge to which one
 // reading leads and no other is that of the readings next to it, and asks. What nothing is wrong with is said and does
 // not ask: a sensor that jumped and rested before a pump drew, or that hung for less than hides a truck and came free to where the oil is.
-// Two loads within minutes that one truck holds ask, but where loads of before were no larger: it may have been one. What stands on the oil behind a
-// load and goes quickly at first and then less is foam, as soon as the level rests where it went.
+// Two loads within minutes that one truck holds ask, but where loads of before were no larger: it may have been one. At rates twice apart they are
+// two; and what is more than a truck holds is cut at a stop of minutes, where each side is a truck's, before the edges are read.
+// What stands on the oil behind a load and goes quickly at first and then less is foam, as soon as the level rests where it went.
+//
+// A sensor that moves behind a load says nothing against it where the level had come to rest before, alive, and no pump or truck took what fell.
 //
 // A tank that stands still before a load for longer than its well ever paused, while the site's other tanks take in what it had, was shut off
 // for it: nothing flows in meanwhile, what stands there has not hung, and a pressure sensor's climb behind the load is the vapour space's.
@@ -94,7 +97,8 @@
 // trimmed. What decays, and how a pump draws, is fitted to the fall, and what leaves less of it is believed.
 //
 // Where more tanks fell than a rise adds up to, the draws that it follows are transfers and the others tickets, for review where
-// nobody can tell; a level behind a gap proves none. A neighbour that rose by a part of a draw, or that nobody read, is said; where it began
+// nobody can tell. What is moved into a tank that is drawn from shows where it begins and ends: there the level turns by as much;
+// a level behind a gap proves none. A neighbour that rose by a part of a draw, or that nobody read, is said; where it began
 // or ceased to rise a load ends or begins, and what it takes in beyond its usual does not flow in here. What the tanks of a group gave
 // together makes a load of each of them, as long as they fall together: an equaliser that was shut for the load joins nothing, and what it
 // evens out afterwards is no draw. Their closings are read off what they hold together, and a load begins where that begins to fall: what ran
