@@ -200,10 +200,7 @@ func (ts *tankState) beforeStandstill(inner []sample) []sample {
 
 // resting is a stretch of samples about a draw that is yet to be chosen.
 func (ts *tankState) resting(t *Tank, d draw) resting {
-	if d.away {
-		d.inflow.variance = 0
-	}
-	return resting{sigma: ts.noise.perSample(), inflow: d.inflow, resolution: d.resolution, perBbl: 1 / t.Table.PerInch(ts.last.v), top: float64(t.Height) - freeboard, sensorError: t.sensorError()}
+	return resting{sigma: ts.noise.perSample(), inflow: d.inflow, away: d.away, resolution: d.resolution, perBbl: 1 / t.Table.PerInch(ts.last.v), top: float64(t.Height) - freeboard, sensorError: t.sensorError()}
 }
 
 // moveStart moves the start of a draw to an instant that is known better, before which the level is at rest since another.
@@ -373,7 +370,7 @@ func (r resting) dipped(b []sample, inflow, from float64) (g gauge, unlikely flo
 	if g.away > restFar {
 		g.carried = g.away
 	}
-	g.err = math.Sqrt(ll + r.inflow.straysOver(math.Max(g.away, edgeUnsure)))
+	g.err = math.Sqrt(ll + r.strays().straysOver(math.Max(g.away, edgeUnsure)))
 	return g, unlikely
 }
 

@@ -43,6 +43,7 @@ type resting struct {
 	head        line    // how the level fell at first, before a draw
 	perBbl      float64 // in a barrel
 	inflow      production
+	away        bool      // the well is
 	past        levels    // at rest before a draw, which show how far the level rises
 	top         float64   // in, the highest that a well may fill the tank; 0: unknown
 	sensorError float64   // in, the standard error of its kind of sensor
@@ -104,7 +105,7 @@ func (r resting) estimate(slope float64) gauge {
 		return r.byException(slope)
 	case math.Abs(away) <= restFar:
 		g := r.near(slope)
-		g.err = math.Sqrt(stats.Square(g.err) + r.inflow.straysOver(math.Max(g.away, edgeUnsure)))
+		g.err = math.Sqrt(stats.Square(g.err) + r.strays().straysOver(math.Max(g.away, edgeUnsure)))
 		return g
 	}
 	full := math.Max(float64(r.nearest(0).v), r.top) // a full tank's well is shut in
@@ -114,8 +115,16 @@ func (r resting) estimate(slope float64) gauge {
 	if over := g.level - full; r.top > 0 && over > 0 {
 		g.level, g.err = full, math.Hypot(g.err, over/4)
 	}
-	g.err = math.Sqrt(stats.Square(g.err) + r.inflow.over(g.away))
+	g.err = math.Sqrt(stats.Square(g.err) + r.strays().over(g.away))
 	return g
+}
+
+// strays is how what flows in between the rest and its instant strays: not at all where the well is away.
+func (r resting) strays() production {
+	if r.away {
+		return production{}
+	}
+	return r.inflow
 }
 
 // byException is the level before a draw of a sensor that reports by exception: since the last
