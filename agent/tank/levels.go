@@ -1,8 +1,10 @@
 package tank
 
 import (
+	"cmp"
 	"iter"
 	"math"
+	"slices"
 
 	"gauger/agent/tank/stats"
 )
@@ -30,22 +32,33 @@ type levels struct {
 	history []sample // one every ten minutes
 }
 
-// thinned is a copy of the recent samples: all since one time, one a minute in the hours before it where they are many, and one every ten minutes
-// before those, before a value that stands for long.
+// thinned is a copy of the recent samples: of those since one time all; where they are many, of every minute in the hours before it the one of the
+// middle value, and of every ten minutes before those, before a value that stands for long.
 func (l *levels) thinned(fine, heldSince float64) []sample {
 	b := between(l.recent, math.Min(fine-keepFor, heldSince-heldBefore), math.Inf(1))
 	few := len(b) <= recentFew
 	out := make([]sample, 0, len(b)+thinEvery)
-	for _, s := range b {
-		gap := coarseEvery
-		if s.t < fine-keepFor {
-			gap = historyEvery
+	for k, z := 0, 0; k < len(b); k = z {
+		every := coarseEvery
+		if b[k].t < fine-keepFor {
+			every = historyEvery
 		}
-		if n := len(out); few || s.t >= fine || n == 0 || s.t-out[n-1].t >= gap || s.flags == unlinked {
-			out = append(out, s)
+		until := (math.Floor(b[k].t/every) + 1) * every
+		for z = k + 1; !few && until <= fine && z < len(b) && b[z].t < until && b[z].flags != unlinked && b[z-1].flags != unlinked; z++ {
 		}
+		out = append(out, middle(b[k:z]))
 	}
 	return lastSamplesOf(out, recentMost-thinEvery)
+}
+
+// middle is the sample of some whose value is the middle one.
+func middle(b []sample) sample {
+	if len(b) == 1 {
+		return b[0]
+	}
+	b = slices.Clone(b)
+	slices.SortFunc(b, func(x, y sample) int { return cmp.Or(cmp.Compare(x.v, y.v), cmp.Compare(x.t, y.t)) })
+	return b[(len(b)-1)/2]
 }
 
 // keepHistory keeps the level every ten minutes, for the inflow and for slow losses.

@@ -236,7 +236,7 @@ func (r resting) ranBack(p, q piece, usual float64) (unsure float64, ran bool) {
 	if q.from-r.at > ranLong || q.to-q.from < ranRest || p.to-p.from >= ranStood && p.slope < creepSure*p.slant || q.slope-usual > math.Max(pieceSlope, creepSure*q.slant) {
 		return 0, false
 	}
-	took, chance := r.took(p.from, q.from, low+rose/4, v-rose/4)+2*nodeEvery, pieceLower+restSigmas*math.Sqrt(noise) // as coarsely as the rest is known
+	took, chance := r.took(p.from, q.from, low+rose/4, v-rose/4)+3*nodeEvery, pieceLower+restSigmas*math.Sqrt(noise) // as coarsely as the rest is known
 	if !r.showsWell() {
 		took, chance = ranLong, usual*long+pieceLower+restSigmas*math.Sqrt(noise+r.inflow.variance*long)
 	}
