@@ -10,9 +10,7 @@ import (
 // MostTanks is the number of tanks beyond which a stored state is damaged.
 const MostTanks = 4096
 
-const (
-	stateFormat = 4 // 1 had no reported loads, 2 did not know the box's boot, 3 not what came back of small draws
-)
+const stateFormat = 4 // 1 had no reported loads, 2 did not know the box's boot, 3 not what came back of small draws
 
 var errNotFinite = errors.New("it holds a number that is none")
 

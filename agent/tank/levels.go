@@ -15,9 +15,9 @@ const (
 	thinEvery    = 128        // samples between two thinnings
 	fineFor      = 2.5 * 3600 // s before a draw that show how a level behaves
 	heldBefore   = 1200.0     // s of samples that are kept before a value that stands
-	coarseEvery  = 60.0       // s between samples that are older
+	coarseEvery  = 60.0       // s of which one of the older samples is kept
 	fellEvery    = 300.0      // s whose middle reading is compared with that of others
-	keepFor      = 8 * 3600.0 // s after which a sample is dropped
+	keepFor      = 8 * 3600.0 // s before those that are all kept, of which one a minute is
 	historyEvery = 600.0      // s
 	historyMost  = 160        // points
 	waterMost    = 400
