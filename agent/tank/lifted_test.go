@@ -364,3 +364,13 @@ func TestALoadBetweenSlugsThatEchoesSee(t *testing.T) {
 		t.Errorf("%+v, %+v", r.loads, r.events)
 	}
 }
+
+// An impulse line that freezes pushes the level above the shell, and it comes back as it thaws, as fast as a pump draws: no oil stood up there.
+func TestALevelAboveTheShellThatComesBack(t *testing.T) {
+	w := tanktest.Well{Level0: 218, Inflow: 30, Moves: []tanktest.Move{{Rate: 1}}}
+	at := w.Level(5 * tanktest.Hour)
+	path := [][2]float64{{0, at}, {2400, 244}, {2500, 244}, {3700, at + 1}, {3800, at + 1}}
+	if r, _ := loadsBeside(t, w, 30, 5*tanktest.Hour, path); len(r.loads) > 0 {
+		t.Errorf("%+v %+v", r.loads, r.verdicts)
+	}
+}

@@ -92,7 +92,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	}
 	was := fmt.Sprintf("the level only came back to where it had been %s before it", spanText(d.start-l.since))
 	switch {
-	case l.jumped && (!seen || hands && l.since < handledSince):
+	case d.opening.level > float64(t.Height) && !l.usual && l.bulge || l.jumped && (!seen || hands && l.since < handledSince): // no oil stands above the shell
 		return was
 	case d.samples == 0 && l.exact && d.start-l.since < undoneFine && jumpedUp(ts, t, l.since-nodeEvery, d.start+nodeEvery) >= leapMost*fall:
 		return was + ", and nobody saw it come or go"
