@@ -259,6 +259,8 @@ func TestAStepBesideALoadIsNoOil(t *testing.T) {
 		{30, 8, w.Moves[0].End() + 355, "at once, faster than max_rate, which is not counted"},
 		{60, 15, w.Moves[0].End() + 355, "at once, faster than max_rate, which is not counted"},
 		{60, 12, w.Moves[0].From - 545, ""},
+		{30, 6, w.Moves[0].End() + 100, "faster than the pump drew and with rest on either side"}, // taken for its last part
+		{30, 8, w.Moves[0].End() + 240, "faster than the pump drew and with rest on either side"},
 	} {
 		r := newRig(t, w)
 		r.every = c.every

@@ -307,7 +307,8 @@ func staircase(ts *tankState, d draw, price float64) (steps int, inches float64,
 	return steps, inches, changes >= stairTold*steps, took > math.Max(stairHand, 2*ts.interval.fresh())*float64(steps)
 }
 
-// movedBeside is the first step minutes before or behind one of some draws with which the sensor moved, no faster than max_rate: the level fell
+// movedBeside is the first step minutes before or behind one of some draws with which the sensor moved, no faster than max_rate, or taken for its
+// last part: the level fell
 // between two readings by more than the draw's pump takes in as long, in a time in which no truck comes, pumps and goes, and rested on either
 // side of it, alive. Where a value is held, or hung, nobody knows how long it took; a vapour that a hatch lets out is no step of the sensor.
 func movedBeside(ts *tankState, t *Tank, b []sample, ds []draw) (m sensorStep) {
@@ -328,7 +329,11 @@ func movedBeside(ts *tankState, t *Tank, b []sample, ds []draw) (m sensorStep) {
 			if d.deadband > 0 { // what moves is told within this time
 				told = long
 			}
-			if long > alikeLong || by <= fasterThan*most+noise+d.step || by > fasterThan*t.maxRate(float64(b[k].v))*long || !restsBeside(b, k-1, -1, slack, 0) || !restsBeside(b, k, 1, slack, told) {
+			leapt := by > fasterThan*t.maxRate(float64(b[k].v))*long
+			if within := b[k-1].t <= d.end && t.barrels(d.opening.level, float64(b[k-1].v)) >= t.Loads.MinLoad; leapt && (before || !within) {
+				continue // other rules see it; and what is left is to be a load
+			}
+			if long > alikeLong || by <= fasterThan*most+noise+d.step || !restsBeside(b, k-1, -1, slack, 0) || !restsBeside(b, k, 1, slack, told) {
 				continue
 			}
 			if n, _, _, _ := staircase(ts, d, piecePrice/2); n < stairFew {
