@@ -372,21 +372,23 @@ func foamAtOpening(ts *tankState, t *Tank, d draw) float64 {
 	for _, v := range ts.levels.middles(d.start-foamFresh, d.start) {
 		low = math.Min(low, v)
 	}
-	rose := d.opening.level - low
+	rose, noise := d.opening.level-low, leapNoise*ts.noise.perSample()
 	var shares []float64
 	h := ts.levels.history
 	for k := 2; k+1 < len(h) && h[k+1].t < d.start-foamFresh; k++ {
 		up := float64(h[k].v - h[k-2].v)
-		if up < rose/3 || h[k].v < h[k-1].v || h[k].v < h[k+1].v {
+		if up < math.Max(rose/3, noise) || h[k].v < h[k-1].v || h[k].v < h[k+1].v {
 			continue
 		}
 		sank, seen := 0.0, 0
-		for j := k + 1; j < len(h) && h[j].t < h[k].t+foamGoes && h[j].t < d.start-foamFresh && float64(h[k].v-h[j].v) < up; j++ {
+		for j := k + 1; j < len(h) && h[j].t < h[k].t+foamGoes && h[j].t < d.start-foamFresh; j++ {
 			sank, seen = math.Max(sank, float64(h[k].v-h[j].v)), seen+1
 		}
+		if k += seen; sank > up+noise { // a load
+			continue
+		}
 		if seen >= foamTold {
-			shares = append(shares, sank/up)
-			k += seen
+			shares = append(shares, math.Min(sank/up, 1))
 		}
 	}
 	if len(shares) < foamTold {

@@ -206,3 +206,23 @@ func TestFoamAtTheOpeningAsks(t *testing.T) {
 		}
 	}
 }
+
+// What noise seems to rise and sink by, and what sinks because a truck draws, is no foam behind a well's rise.
+func TestNoiseAndLoadsAreNoFoam(t *testing.T) {
+	var moves []tanktest.Move
+	for k := range 5 {
+		moves = append(moves, tanktest.Move{From: float64(3+4*k) * tanktest.Hour, Bbl: 60, Rate: 1.2})
+	}
+	r := newRig(t, tanktest.Well{Level0: 140, Inflow: 360, Moves: moves})
+	r.every, r.site.tanks[0].Every, r.site.tanks[0].Sensor = 60, time.Minute, "ultrasonic"
+	r.sensor = func(i int, s, v float64) (float64, bool) { return v + 16*(tanktest.Radar(i, s, v)-v), true }
+	r.run(0, 23*tanktest.Hour)
+	if len(r.loads) != len(moves) {
+		t.Fatalf("%d loads: %+v", len(r.loads), r.loads)
+	}
+	for _, l := range r.loads {
+		if strings.Contains(strings.Join(l.Review, " "), "foam at the opening") {
+			t.Errorf("%v", l.Review)
+		}
+	}
+}
