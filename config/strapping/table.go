@@ -195,7 +195,7 @@ func BadRow(rows [][2]float64) (row int, message string) {
 		case i > 0 && r[0] <= rows[i-1][0]:
 			return i, fmt.Sprintf("%g in after %g in; heights must grow from row to row", r[0], rows[i-1][0])
 		case i > 0 && r[1] <= rows[i-1][1]:
-			return i, fmt.Sprintf("%g bbl at %g in after %g bbl; barrels must grow from row to row", r[1], r[0], rows[i-1][1])
+			return i, fmt.Sprintf("%g bbl at %g in after %g bbl; barrels must grow from row to row: of rows that print the same keep the first", r[1], r[0], rows[i-1][1])
 		}
 	}
 	return 0, ""
