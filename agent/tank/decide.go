@@ -169,7 +169,7 @@ func (u *update) parted(i int, ts *tankState, d *draw) bool {
 	for j, o := range u.separate(i) {
 		other := u.st.tanks[j]
 		rose, seen := other.riseKnown(o, from, to, other.readFar())
-		if !seen || rose < math.Max(partBbl, wrongBbl(t.volume(*d))) {
+		if !seen || rose < math.Hypot(math.Max(partBbl, wrongBbl(t.volume(*d))), 2*restSigmas*other.noise.perSample()*o.Table.PerInch(other.last.v)) {
 			continue
 		}
 		cut, said := other.levels.roseIn(from, to, other.inflow(o, from).usual), "before"

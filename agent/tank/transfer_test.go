@@ -2,8 +2,10 @@ package tank
 
 import (
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"gauger/agent/tank/tanktest"
 )
@@ -51,6 +53,31 @@ func TestATransferIntoATankThatAMeterDraws(t *testing.T) {
 		r.run(0, 8*tanktest.Hour)
 		if got := r.rules()["transfer"]; got != map[bool]int{true: 1, false: 0}[c.into] || len(r.loads) != 1-got {
 			t.Errorf("%+v: loads %+v, events %+v", c, r.loads, r.events)
+		}
+	}
+}
+
+// The value of a tank at rest swings with noise while a small load with a pause leaves another: it has not risen, and neither all of the load
+// nor what left before the pause moved there.
+func TestATankThatSwingsWithNoiseHasNotRisen(t *testing.T) {
+	first := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 12, Rate: 4.7}
+	rest := tanktest.Move{From: first.End() + 290, Bbl: 30, Rate: 4.7}
+	for _, c := range []struct {
+		noise float64 // in
+		seed  uint64
+	}{{1.3, 7}, {1.3, 9}, {1.3, 18}, {1.8, 17}, {1.8, 18}, {2.7, 10}, {2.7, 17}, {2.7, 18}} {
+		r := newRig(t, tanktest.Well{Level0: 150, Inflow: 100, Moves: []tanktest.Move{first, rest}}, tanktest.Well{Level0: 120})
+		r.every, r.site.tanks[0].Every, r.site.tanks[1].Every = 120, 2*time.Minute, 2*time.Minute
+		g := rand.New(rand.NewPCG(7, c.seed))
+		r.sensor = func(tank int, at, v float64) (float64, bool) {
+			if tank == 1 {
+				return math.Round(10*(v+c.noise*g.NormFloat64())) / 10, true
+			}
+			return tanktest.Radar(tank, at, v), true
+		}
+		r.run(0, 7*tanktest.Hour)
+		if len(r.loads) != 1 || len(r.loads[0].Review) > 0 || math.Abs(r.loads[0].RemovedBbl-42) > 2 || len(r.events) > 0 {
+			t.Errorf("noise of %g in, seed %d: %+v, %+v", c.noise, c.seed, r.loads, r.events)
 		}
 	}
 }
