@@ -51,7 +51,7 @@ func (ts *tankState) draws(t *Tank, speed, now float64) (out []draw, waits bool)
 	if len(b) < 2 {
 		return nil, false
 	}
-	in := ts.inflow(t, seen)
+	in := ts.inflow(t, math.Max(seen, ts.decidedTo)) // of a tank that is hauled all day long nobody ever saw an end of its draws
 	finder := ts.fallFinder(t, speed, float64(b[len(b)-1].v), in.usual)
 	var moved []sensorStep
 	for {

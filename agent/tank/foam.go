@@ -372,7 +372,7 @@ func foamAtOpening(ts *tankState, t *Tank, d draw) float64 {
 	for _, v := range ts.levels.middles(d.start-foamFresh, d.start) {
 		low = math.Min(low, v)
 	}
-	rose, noise := d.opening.level-low, leapNoise*ts.noise.perSample()
+	rose, noise := math.Max(0, d.opening.level-low-d.usualInflow*foamFresh), leapNoise*ts.noise.perSample()
 	var shares []float64
 	h := ts.levels.history
 	for k := 2; k+1 < len(h) && h[k+1].t < d.start-foamFresh; k++ {
@@ -384,10 +384,7 @@ func foamAtOpening(ts *tankState, t *Tank, d draw) float64 {
 		for j := k + 1; j < len(h) && h[j].t < h[k].t+foamGoes && h[j].t < d.start-foamFresh; j++ {
 			sank, seen = math.Max(sank, float64(h[k].v-h[j].v)), seen+1
 		}
-		if k += seen; sank > up+noise { // a load
-			continue
-		}
-		if seen >= foamTold {
+		if k += seen; seen >= foamTold && sank <= up+noise { // else it was a load
 			shares = append(shares, math.Min(sank/up, 1))
 		}
 	}

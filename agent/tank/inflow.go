@@ -11,8 +11,8 @@ const (
 	inflowLongest = 12 * 3600.0
 	inflowLong    = 4 * 3600.0
 	inflowShort   = 3600.0
-	inflowMost    = 0.01   // in/s; 0.6 in/min
-	fillRate      = 2.5    // bbl/min; a faster rise is not production
+	inflowMost    = 0.03   // in/s; 1.8 in/min
+	fillRate      = 2.5    // bbl/min; a faster rise is not production, but where it always is
 	fillSlow      = 1.2    // bbl/min; nor is one that is faster than this,
 	fillMany      = 4.0    // and so many times as fast as usual
 	fillPulses    = 6      // times in a day, which a well's pump does and no person
@@ -180,18 +180,26 @@ func (l *levels) restStep(i int, per float64) (dv, dt float64, ok bool) {
 	return float64(l.history[i].v - l.history[i-1].v), l.history[i].t - l.history[i-1].t, true
 }
 
-// pumpedIn says that the step to point i is faster than production: than any well's, or than is usual here.
+// pumpedIn says that the step to point i is faster than production: than any well's that does not always make as much, or
+// than is usual here.
 func (l *levels) pumpedIn(i int, per float64) bool {
 	rate := l.stepRate(i, per)
-	if rate > fillRate || rate <= fillSlow {
-		return rate > fillRate
+	if rate <= fillSlow {
+		return false
 	}
-	rates, pulses := make([]float64, len(l.history)), 0
-	for i := range rates {
-		rates[i] = l.stepRate(i, per)
-		if i > 0 && rates[i] > fillSlow && rates[i-1] <= fillSlow && l.history[i].v > l.history[i-1].v {
+	var rates []float64 // at rest: next to draws none is known
+	pulses := 0
+	for k, h := range l.history {
+		r := l.stepRate(k, per)
+		if h.flags != unlinked {
+			rates = append(rates, r)
+		}
+		if r > fillSlow && l.stepRate(k-1, per) <= fillSlow && h.v > l.history[k-1].v {
 			pulses++
 		}
+	}
+	if rate > fillRate {
+		return rate > wellMore*stats.Median(rates)
 	}
 	return rate > fillMany*stats.Median(rates) && pulses < fillPulses
 }

@@ -212,3 +212,28 @@ func TestAValueThatStoodBetweenSlugsHungNot(t *testing.T) {
 	}
 	asksFor(t, r.loads[0], "")
 }
+
+// A well of 1.6 barrels a minute or more: what comes back behind a load at the rate of before it is no recirculation, and no reason to wait. The
+// tank that one truck after the other hauls is under way as drawn from all day, and its well is known as of the load before.
+func TestAStrongWellIsNoRecirculation(t *testing.T) {
+	for _, c := range []struct{ day, every, confidence float64 }{{2300, 2.6, 0.75}, {4000, 0.8, 0.6}, {4200, 0.75, 0.6}} {
+		w := tanktest.Well{Level0: 60, Inflow: c.day}
+		var want []label
+		for at := tanktest.Hour; at < 5*tanktest.Hour; at += c.every * tanktest.Hour {
+			w.Moves = append(w.Moves, tanktest.Move{From: at, Bbl: 130, Rate: 7})
+		}
+		for _, m := range w.Moves {
+			want = append(want, labelOf(w, m, m))
+		}
+		r := newRig(t, w)
+		r.run(0, 5.9*tanktest.Hour)
+		r.only()
+		r.matches(0.5, 30, want...)
+		for k, l := range r.loads {
+			late := r.told[k] - l.End.Sub(tanktest.Start).Seconds()
+			if math.Abs(l.RemovedBbl-130) > 1 || late > 2900 || k > 0 && l.Confidence < c.confidence {
+				t.Errorf("%g bbl a day: told %.0f s behind its end: %+v", c.day, late, l)
+			}
+		}
+	}
+}

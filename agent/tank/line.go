@@ -370,10 +370,11 @@ func (l *levels) roseIn(from, to, rate float64) bounds {
 }
 
 // broughtBack are the inches by which the level was higher behind a draw when it stopped rising as fast as a pump brings it back, less what
-// flowed in meanwhile if it did as behind that, and with it; none where it rests lower, or began later than a treater or an oiler waits.
+// flowed in meanwhile if it did as behind that, and with it; none where it rests lower, or began later than a treater or an oiler waits, or the well
+// makes as much.
 func broughtBack(all []node, d draw) bounds {
 	fall, n := d.opening.level-d.closing.level, len(all)-1
-	pace, k := rolledRate*fall/(d.end-d.start), 4
+	pace, k := math.Max(rolledRate*fall/(d.end-d.start), wellMore*d.usualInflow), 4
 	fast := func(k int) bool { return all[k].v-all[k-4].v >= pace*(all[k].t-all[k-4].t) }
 	for ; k <= n && !fast(k); k++ {
 	}
@@ -390,5 +391,6 @@ func broughtBack(all []node, d draw) bounds {
 const (
 	rolledShare = 0.92  // of a fall that comes back where oil is rolled; the rest is the inflow's uncertainty
 	rolledRate  = 0.6   // of the rate of the fall
+	wellMore    = 1.5   // times what the well makes
 	rolledPause = 1500. // s; until then it comes back where a treater only heats it
 )
