@@ -267,11 +267,15 @@ func takeLate(ts *tankState, t *Tank, d *draw, now float64) {
 	if l, ok = e.best(); !ok {
 		return
 	}
+	stop := e // of the last of the fall: a follower still bends, and what two trucks on a header drew slower at both ends stops at once
+	stop.read(ts, l.start, l.start+long, l.end+l.time/2, now)
+	if stop.fit(l.follower).behind.missed >= stop.fit(follower{time: lateNone}).behind.missed {
+		return
+	}
 	off := e.fit(follower{(1 + lateRough) * l.time, l.mean})
 	rough := func(f shapeFit, b []sample) float64 { return f.missed / float64(len(b)) * stats.Square(e.sigma) } // a dump about an edge, which is not told from it
 	free := d.inflow.variance * (l.time + edgeUnsure)
-	d.late = l.time
-	d.opening.level, d.opening.err = l.before.level, math.Sqrt(stats.Square(d.opening.err)+stats.Square(off.before.level-l.before.level)+rough(l.before, e.before))
+	d.late, d.opening.level, d.opening.err = l.time, l.before.level, math.Sqrt(stats.Square(d.opening.err)+stats.Square(off.before.level-l.before.level)+rough(l.before, e.before))
 	d.closing.level, d.closing.err = l.behind.level, math.Sqrt(free+stats.Square(d.inflow.err*l.time)+stats.Square(off.behind.level-l.behind.level)+rough(l.behind, e.behind))
 	d.endLine = line{l.end + l.time, l.behind.level, l.behind.slope + l.behind.inches}
 	if !d.setByValve {

@@ -92,3 +92,15 @@ func TestAPumpThatStartsSlowlyOrFadesIsNotFollowedLate(t *testing.T) {
 		}
 	}
 }
+
+// Two trucks on one header, of which the second connects later and the first leaves earlier, draw slowly, fast and slowly: both edges
+// bend, but the level stands within a reading of the stop, where a sensor that follows late would creep.
+func TestTwoTrucksOnAHeaderAreNotFollowedLate(t *testing.T) {
+	w := aWell
+	first := tanktest.Move{From: aLoad.From, Bbl: 120, Rate: 5}
+	second := tanktest.Move{From: aLoad.From + 240, Bbl: 125, Rate: 5}
+	w.Level0, w.Inflow, w.Moves = 100, 1000, []tanktest.Move{first, second}
+	r := newRig(t, w)
+	r.run(0, 6*tanktest.Hour)
+	r.matches(0.2, 15, labelOf(w, first, second))
+}
