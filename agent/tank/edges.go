@@ -71,8 +71,9 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	d.start = crossing(head, s0, f.from.t-60, firstTime(inner, f.to.t))
 	rest := ts.resting(t, d)
 	rest.before, rest.head, rest.past.recent = true, head, between(ts.levels.recent, math.Max(ts.decidedTo, d.start-keepFor), f.from.t-ranLong)
-	rests, from := f.from.t, f.from.t-60
-	if b := between(ts.levels.recent, rests, firstTime(inner, f.to.t)); len(b) > 0 {
+	last, seen := lastSeen(ts, t, d, between(ts.levels.recent, in.lo, firstTime(inner, f.to.t)), f.from.t-nodeEvery, head)
+	rests, from := f.from.t, math.Min(f.from.t-60, last.t)
+	if b := between(ts.levels.recent, rests, firstTime(inner, f.to.t)); len(b) > 0 && last.t > seen.t {
 		top := b[highest(b)]
 		if rose := float64(top.v) - s0.v; rose > math.Max(spikeLeast, spikeSigma*ts.noise.perSample()) && rose <= liftDumps*rest.dumped(ranLong) {
 			rests, from = top.t, top.t // while the level rises it has not begun to fall
@@ -86,7 +87,7 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	rests, from = math.Max(rests, free), math.Max(from, free)
 	for range openTries {
 		rest.at = d.start
-		b := between(ts.levels.recent, math.Max(in.lo, f.from.t-d.restReach()), math.Max(d.start-rampClear, rests))
+		b := between(ts.levels.recent, math.Max(in.lo, f.from.t-d.restReach()), math.Min(last.t, math.Max(d.start-rampClear, rests)))
 		rest.samples = d.beforeDraw(slices.Concat(between(b, 0, since), between(b, free, math.Inf(1))), d.start)
 		d.opening = rest.estimate(made.last).orLine(s0, d.start, ts.noise.perSample())
 		s0 = line{d.start, d.opening.level, made.last}
@@ -94,6 +95,9 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 		if rest.at-d.start < rampClear {
 			break // else what was taken for rest had begun to fall: the tank was topped up until then
 		}
+	}
+	if off := float64(seen.v) - d.opening.level; off > 0 { // more came in meanwhile, nobody knows how much
+		d.start, d.opening.level, d.opening.err = math.Min(d.start, seen.t), float64(seen.v), math.Hypot(d.opening.err, off)
 	}
 
 	d.end = crossing(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
@@ -105,14 +109,14 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 		d.end = crossing(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
 	}
 	d.oilTo = d.end
-	ts.stoodInSilence(&d)
+	ts.stoodInSilence(&d, made.known && last.t < seen.t)
 	return d
 }
 
 // stoodInSilence takes the gauges from the readings next to the draw where a silence beside one of them began and ended at the same level:
 // by chance none does, so that nothing came and nothing had to be reported, however much the well made before. What it makes within a
-// deadband need not be reported, and says nothing.
-func (ts *tankState) stoodInSilence(d *draw) {
+// deadband need not be reported, and says nothing; nor does it where the start was unseen and a truck took what a well made.
+func (ts *tankState) stoodInSilence(d *draw, unseen bool) {
 	same := func(a, b sample) (err float64, ok bool) {
 		err = math.Hypot(ts.noise.perSample(), float64(a.v-b.v))
 		grain := 2 * ts.noise.leastFall()
@@ -120,7 +124,7 @@ func (ts *tankState) stoodInSilence(d *draw) {
 		return err, told && b.t-a.t >= levelFar && math.Abs(float64(a.v-b.v)) < grain
 	}
 	b := ts.levels.recent
-	if k := searchTime(b, d.start); k > 0 && k < len(b) && d.opening.carried > 0 {
+	if k := searchTime(b, d.start); k > 0 && k < len(b) && d.opening.carried > 0 && !unseen {
 		if err, ok := same(b[k-1], b[k]); ok {
 			d.opening.level, d.opening.err, d.opening.carried, d.opening.away = math.Max(float64(b[k-1].v), float64(b[k].v)), err, 0, 0
 		}

@@ -224,6 +224,18 @@ func (t *Tank) withoutTrickle(fs []fall) []fall {
 	return out
 }
 
+// lastSeen are the readings on either side of the silence that hides where a draw began: what came behind it lies on the falling line already,
+// and is no rest, however high. Where none does, nothing is the last and before it comes what is lower than any.
+func lastSeen(ts *tankState, t *Tank, d draw, b []sample, from float64, head line) (last, next sample) {
+	off := math.Max(lineMiss, restSigmas*math.Max(ts.noise.sigma, d.slosh))
+	for k := len(b) - 1; k > 0 && b[k].t >= from && d.deadband == 0; k-- {
+		if b[k].t-b[k-1].t >= ts.interval.gapMin(t, 1) && math.Abs(float64(b[k].v)-head.at(b[k].t)) < off {
+			return b[k-1], b[k]
+		}
+	}
+	return sample{t: math.Inf(1)}, sample{v: float32(math.Inf(-1))}
+}
+
 // longestStop is the longest time in a draw over which the level did not fall, with a load's worth before and after it, and
 // the barrels before.
 func longestStop(ts *tankState, t *Tank, d draw) (stop bounds, before float64) {

@@ -332,3 +332,19 @@ func TestMoreThanATruckHoldsAtTwoRates(t *testing.T) {
 		asksFor(t, r.loads[0], "bbl at once, where a truck holds 215")
 	}
 }
+
+// A silence over the start of a load ends on a fall, where the truck has taken as much as the well had made meanwhile, or less, or more:
+// that reading is no rest, however high it stands. The well's line carried in meets the fall's line back, and a person is asked.
+func TestASilenceThatEndsOnAFallHidesItsStart(t *testing.T) {
+	w := aWell
+	w.Level0, w.Inflow = 100, 432
+	for _, seen := range []float64{60, 120, 130, 240} {
+		r := newRig(t, w)
+		r.sensor = hide(aLoad.From-2280, aLoad.From+seen)
+		r.run(0, 8*tanktest.Hour)
+		r.matches(0.7, 30, labelOf(w, aLoad, aLoad))
+		if l := r.loads[0]; len(l.Review) == 0 || math.Abs(l.GaugeBbl-(w.Level(aLoad.From)-w.Level(aLoad.End()))*tanktest.PerInch) > l.ErrorBbl {
+			t.Errorf("seen after %.0f s: %+v", seen, l)
+		}
+	}
+}
