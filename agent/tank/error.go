@@ -58,8 +58,12 @@ func (l *levels) volumeError(t *Tank, d draw) float64 {
 		since, slope = math.Max(since, d.opening.since), d.opening.slope
 	}
 	end := math.Max(d.end, d.evened)
-	before := d.inflow.beyond(witness(l.recent, per, line{d.start, d.opening.level, slope}, since, d.start-witnessFirst))
-	after := d.inflow.beyond(witness(d.rest(l), per, line{end, d.closing.level, d.inflowAfter}, end+witnessFirst, math.Min(d.within.hi, end+witnessLast)))
+	most := 0.0
+	if t.Sensor != "hydrostatic" { // which comes up behind a truck without oil
+		most = l.mostRisen(d.start-fineFor, d.start-witnessLast, witnessAway) - d.step
+	}
+	before := d.inflow.beyond(-witness(l.recent, per, line{d.start, d.opening.level, slope}, since, d.start-witnessFirst), most)
+	after := d.inflow.beyond(witness(d.rest(l), per, line{end, d.closing.level, d.inflowAfter}, end+witnessFirst, math.Min(d.within.hi, end+witnessLast)), most)
 	if d.opening.risen {
 		before = 0 // the rest there was before oil lifted it
 	}
@@ -72,9 +76,14 @@ func (l *levels) volumeError(t *Tank, d draw) float64 {
 	return per * math.Sqrt(stats.Square(d.opening.err)+stats.Square(d.closing.err)+2*stats.Square(t.sensorError())+stats.Square(d.inflow.err*lean)+stats.Square(hidden)+(stats.Square(before)+stats.Square(after))/4)
 }
 
-// beyond is what a witness strays further than what flows in does in so short a time.
-func (p production) beyond(strayed float64) float64 {
-	return math.Copysign(math.Max(0, math.Abs(strayed)-math.Sqrt(p.straysOver(witnessAway))), strayed)
+// beyond is what a witness strays further than what flows in does in so short a time, or, where it says that oil came in between the two and a
+// well makes any, than what came at once at most before: a dump minutes from a sharp gauge is none of its error.
+func (p production) beyond(came, most float64) float64 {
+	may := math.Sqrt(p.straysOver(witnessAway))
+	if came > 0 && p.usual > 0 {
+		may = math.Max(may, most-p.usual*witnessAway)
+	}
+	return math.Max(0, math.Abs(came)-may)
 }
 
 // witness is by how much the rest among some samples in a time, the middle of it, strays from a gauge that the inflow

@@ -237,3 +237,16 @@ func TestAStrongWellIsNoRecirculation(t *testing.T) {
 		}
 	}
 }
+
+// A separator dumps 4.5 bbl every 14 minutes, one of them minutes behind the load and none of them next to an edge: the gauges are sharp.
+func TestADumpMinutesFromAGaugeIsNoneOfItsError(t *testing.T) {
+	r, _ := fed(t, 50, 4*tanktest.Hour, 2*tanktest.Hour, func(s float64) float64 {
+		if math.Mod(s+40*840-aLoad.End()-4*tanktest.Hour-90, 840) < 24 {
+			return 11.2
+		}
+		return 0
+	})
+	if l := r.loads[0]; l.ErrorBbl > 2.5 || len(l.Review) > 0 {
+		t.Errorf("give or take %.1f bbl, review %q", l.ErrorBbl, l.Review)
+	}
+}
