@@ -319,7 +319,8 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	say(twice, twoTrucks, "stopped for %s after %.0f bbl, and %.0f in all, where a truck holds %g: maybe %d loads", spanText(stop), before, l.GaugeBbl, t.Loads.TruckMax, trucks)
 	say(mayBeTwo(ts, t, d, l), twoTrucks, stoppedBetween, spanText(d.pause), d.pausedBbl)
 	bbl, off, behind := besideIt(ts, t, d, l.GaugeBbl)
-	say(bbl > 0 && (!pipe || off <= pauseLate*t.Loads.PauseMerge.Seconds()) && t.Group == "" && !d.setByValve, twoTrucks, "another %.0f bbl left %s %s it: one truck or two", bbl, spanText(off), map[bool]string{true: "behind", false: "before"}[behind])
+	moved, _ := s.fedElsewhere(slices.Index(s.st.tanks, ts), d.next, ts.last.t) // which is no truck's
+	say(bbl > 0 && (!behind || moved < explainedShare*bbl) && (!pipe || off <= pauseLate*t.Loads.PauseMerge.Seconds()) && t.Group == "" && !d.setByValve, twoTrucks, "another %.0f bbl left %s %s it: one truck or two", bbl, spanText(off), map[bool]string{true: "behind", false: "before"}[behind])
 	say(more && !twice && (l.GaugeBbl > moreThanOne*t.Loads.TruckMax || quick >= otherRate*pump) && !pipe && d.samples > 0, 1, "%.0f bbl at once, where a truck holds %g: maybe %d loads", l.GaugeBbl, t.Loads.TruckMax, trucks)
 	return stats.Round(c, 2), why
 }

@@ -81,3 +81,20 @@ func TestATankThatSwingsWithNoiseHasNotRisen(t *testing.T) {
 		}
 	}
 }
+
+// Oil is moved to another tank minutes behind a load, and arrives there as it goes: it is no part of the truck's. Where it does not it may be.
+func TestATransferMinutesBehindALoad(t *testing.T) {
+	load := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 130, Rate: 5}
+	out := tanktest.Move{From: load.End() + 960, Bbl: 60, Rate: 3}
+	for _, into := range []bool{true, false} {
+		taker := tanktest.Well{Level0: 60, Inflow: 20}
+		if into {
+			taker.Moves = []tanktest.Move{{From: out.From, Bbl: -out.Bbl, Rate: out.Rate}}
+		}
+		r := newRig(t, tanktest.Well{Level0: 180, Moves: []tanktest.Move{load, out}}, taker)
+		r.run(0, 8*tanktest.Hour)
+		if asks := strings.Contains(strings.Join(r.loads[0].Review, "; "), "one truck or two"); asks == into {
+			t.Errorf("into it %t: %+v", into, r.loads)
+		}
+	}
+}
