@@ -332,11 +332,15 @@ func (r returned) atOnce(t *Tank, d draw) bool {
 
 // roseOnce is by how many inches beyond its inflow the level rose within minutes after a draw, by more than makes a ticket wrong and
 // than it rose beyond its inflow in as long a time otherwise, and until when; 0 where it did not. What it did behind another draw says
-// nothing, nor what a pressure sensor feels when a hatch is shut.
+// nothing, nor what a pressure sensor feels when a hatch is shut, nor a few barrels when the closing has been at rest for longer than a hose drains.
 func (ts *tankState) roseOnce(t *Tank, d draw, now float64) (inches, until float64) {
 	until = math.Min(d.watched(t, now), d.leaptAt)
 	per := t.Table.PerInch(d.closing.level)
 	rose := ts.levels.mostRisen(d.end+settleShort, until, ranLong) - d.usualInflow*ranLong
+	if rose*per < ranMost {
+		until = math.Min(until, d.end+backSoon)
+		rose = ts.levels.mostRisen(d.end+settleShort, until, ranLong) - d.usualInflow*ranLong
+	}
 	soon, _ := ts.levels.about(math.Min(until, d.end+backSoon))
 	high, ok := ts.levels.about(until)
 	if high = math.Max(high-d.usualInflow*(until-d.end), soon-d.usualInflow*math.Min(until-d.end, backSoon)); t.Group != "" || !ok || rose*per < wrongBbl(t.volume(d)) || t.Sensor == "hydrostatic" && rose < hatchUsual || high-d.closing.level < rose/2 {

@@ -346,3 +346,14 @@ func TestATransferBesideALoadIntoATankOfDumps(t *testing.T) {
 	}
 	asksFor(t, r.loads[0], "tank TK-2 rose by")
 }
+
+// What comes at once when the closing has been read at rest for longer than a truck stays, one dump or foam, says nothing against it.
+func TestARiseLongBehindALoad(t *testing.T) {
+	for _, behind := range []float64{1080, 1500, 2100} {
+		r := newRig(t, tanktest.Well{Level0: 180, Inflow: 30, Moves: []tanktest.Move{aLoad, {From: aLoad.End() + behind, Bbl: -2.5, Rate: 0.5}}})
+		r.run(0, aLoad.End()+2*tanktest.Hour)
+		if l := r.loads[0]; len(l.Review) > 0 || l.ErrorBbl > 1 {
+			t.Errorf("%.0f min behind: give or take %.1f bbl, %q", behind/60, l.ErrorBbl, l.Review)
+		}
+	}
+}
