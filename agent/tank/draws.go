@@ -201,7 +201,8 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	}
 	va, vb, most := t.volume(a), t.volume(b), t.Loads.TruckMax
 	slow, seen := t.pumpRate(a) < bleedRate*t.pumpRate(b), a.samples > 0 || t.Sensor != "hydrostatic" // which feels a hatch at once
-	if own := t.pumpRate(a) >= bleedPump*t.pumpRate(b); seen && !own && va < bleedBbl && va < bleedMost*vb && (pause > pauseSure || slow && pause > 120) {
+	checks := pause <= ts.sealStop() && va < vb && !slow
+	if own := t.pumpRate(a) >= bleedPump*t.pumpRate(b); seen && !own && !checks && va < bleedBbl && va < bleedMost*vb && (pause > pauseSure || slow && pause > 120) {
 		return false
 	}
 	switch {
@@ -225,13 +226,16 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 		return true // its last, when the pump faded or the driver topped off
 	}
 	if math.Min(va, vb) < partBbl || pause > 120 && math.Min(a.opening.level-a.closing.level, b.opening.level-b.closing.level) < 2*ts.noise.leastFall() {
-		return pause < 120
+		return pause < 120 || checks
 	}
 	if t.pumpRate(a) < pipeRate && t.pumpRate(b) < pipeRate {
 		return true
 	}
 	return most == 0 || pause < pauseSure || va+vb <= most || va > most || vb > most
 }
+
+// sealStop is for how long, in seconds, a driver stops who has drawn a little to see whether the hose and the seal hold, as the readings show it.
+func (r *readings) sealStop() float64 { return pauseSure + math.Min(r.interval.fresh(), pauseBrief) }
 
 // stepsBeside says that all of one of two draws fell between two readings, faster than any pump, of a sensor that was alive in between:
 // it moved, and no oil.
@@ -256,7 +260,8 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 		part = waterPart
 	}
 	other := pause > pauseSure && (math.Min(va, vb) < part*(va+vb) && times > otherRate || times >= unlikeRate) && a.samples > 0 && b.samples > 0
-	if a.parts == 1 && pause > pauseSure/2 && (va < early*(va+vb) || (other || a.samples == 0) && va < vb) {
+	checks := pause <= ts.sealStop() && va < bleedBbl && t.pumpRate(a) >= foamRate*t.pumpRate(b)
+	if a.parts == 1 && pause > pauseSure/2 && !checks && (va < early*(va+vb) || (other || a.samples == 0) && va < vb) {
 		a.early, a.earlyBy = va, pause
 	}
 	if pause > pauseSure && t.pumpRate(b) > t.Loads.MaxRate && vb > wrongBbl(va+vb) {

@@ -1,0 +1,37 @@
+package tank
+
+import (
+	"testing"
+
+	"gauger/agent/tank/tanktest"
+)
+
+// What a driver draws to see whether the hose and the seal hold, minutes before the rest, is his, and asks for nothing; what leaves as
+// long before as a thief needs is none.
+func TestASealCheckBelongsToItsLoad(t *testing.T) {
+	check := tanktest.Move{From: aLoad.From - 270, Bbl: 2.5, Rate: 5}
+	for name, c := range map[string]struct {
+		first   tanktest.Move
+		every   float64
+		counted bool
+	}{
+		"each 10 s":     {check, 10, true},
+		"each 60 s":     {check, 60, true},
+		"minutes more":  {tanktest.Move{From: aLoad.From - 600, Bbl: 2.5, Rate: 5}, 10, false},
+		"5 bbl of them": {tanktest.Move{From: aLoad.From - 300, Bbl: 5, Rate: 5}, 60, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, tanktest.Well{Level0: 180, Moves: []tanktest.Move{c.first, aLoad}})
+			r.every = c.every
+			r.run(0, 8*tanktest.Hour)
+			first := aLoad
+			if c.counted {
+				first = c.first
+			}
+			r.matches(0.15, 90, labelOf(r.wells[0], first, aLoad))
+			if len(r.loads) == 1 && c.counted {
+				asksFor(t, r.loads[0], "")
+			}
+		})
+	}
+}
