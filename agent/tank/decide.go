@@ -281,7 +281,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		u.addEvent(ts, i, eventrules.Stuck, d.stuck.from, d.stuck.to, fmt.Sprintf("value stood still for %s during a load, then came down to %.2f in at once", spanText(d.stuck.to-d.stuck.from), d.closing.level))
 	}
 	if t := &u.site.tanks[i]; t.Sensor == "hydrostatic" {
-		d.hatch = startAfterHatch(ts, t, &d)
+		d.hatch = startAfterHatch(ts, t, &d, now)
 	}
 	if d.hatch == 0 && d.early > 0 {
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl left %s before the rest: a bleed, an opened hatch, or its start", d.early, spanText(d.earlyBy)))

@@ -291,7 +291,7 @@ func takeFallenOn(ts *tankState, t *Tank, d *draw, now float64) {
 // startAfterHatch moves the start of a draw behind a hatch that was opened minutes before it: a pressure sensor feels the vapour
 // go as a step within a reading or two, after which its level lies still until the pump starts. What is read with the hatch open
 // is compared with what is read with it open after the load. It gives the step in inches, 0 where there is none.
-func startAfterHatch(ts *tankState, t *Tank, d *draw) float64 {
+func startAfterHatch(ts *tankState, t *Tank, d *draw, now float64) float64 {
 	if t.Group != "" {
 		return 0 // an equaliser moves the level too
 	}
@@ -320,7 +320,7 @@ func startAfterHatch(ts *tankState, t *Tank, d *draw) float64 {
 				low, step = d.opening.level, 0
 			}
 		}
-		if pump := (low - d.closing.level) / (d.end - b[k-1].t); (step > hatchUsual || took > quick) && step < hatchFaster*pump*took {
+		if pump := (low - d.closing.level) / (d.end - b[k-1].t); (step > hatchUsual || took > quick) && step < hatchFaster*pump*took || b[k-1].t-since <= pauseSure && roseBehind(ts, t, *d, now) < step/2 {
 			return 0
 		}
 		ts.moveStart(t, d, since, b[k-1].t)

@@ -14,15 +14,17 @@ func TestASealCheckBelongsToItsLoad(t *testing.T) {
 		first   tanktest.Move
 		every   float64
 		counted bool
+		sensor  string
 	}{
-		"each 10 s":     {check, 10, true},
-		"each 60 s":     {check, 60, true},
-		"minutes more":  {tanktest.Move{From: aLoad.From - 600, Bbl: 2.5, Rate: 5}, 10, false},
-		"5 bbl of them": {tanktest.Move{From: aLoad.From - 300, Bbl: 5, Rate: 5}, 60, true},
+		"each 10 s":     {check, 10, true, "radar"},
+		"each 60 s":     {check, 60, true, "radar"},
+		"minutes more":  {tanktest.Move{From: aLoad.From - 600, Bbl: 2.5, Rate: 5}, 10, false, "radar"},
+		"5 bbl of them": {tanktest.Move{From: aLoad.From - 300, Bbl: 5, Rate: 5}, 60, true, "radar"},
+		"no hatch":      {tanktest.Move{From: aLoad.From - 270, Bbl: 3, Rate: 5}, 60, true, "hydrostatic"}, // which would be shut again behind it
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, tanktest.Well{Level0: 180, Moves: []tanktest.Move{c.first, aLoad}})
-			r.every = c.every
+			r.every, r.site.tanks[0].Sensor = c.every, c.sensor
 			r.run(0, 8*tanktest.Hour)
 			first := aLoad
 			if c.counted {
