@@ -222,7 +222,7 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 		return false // another's pump
 	}
 	pumped := pause < pauseSure || t.pumpRate(b) >= bleedRate*t.pumpRate(a) && !decays(ts, b)
-	if va > partBbl && vb < partBbl && pause <= longest && pumped && b.opening.level-b.closing.level > ts.noise.leastFall() {
+	if va > partBbl && vb < t.Loads.MinLoad && pause <= longest && pumped && b.opening.level-b.closing.level > ts.noise.leastFall() {
 		return true // its last, when the pump faded or the driver topped off
 	}
 	if math.Min(va, vb) < partBbl || pause > 120 && math.Min(a.opening.level-a.closing.level, b.opening.level-b.closing.level) < 2*ts.noise.leastFall() {

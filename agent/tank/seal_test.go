@@ -37,3 +37,15 @@ func TestASealCheckBelongsToItsLoad(t *testing.T) {
 		})
 	}
 }
+
+// A driver tops off, minutes behind the rest, by some barrels that stand little out of the noise: what is less than a load and left at a pump's
+// rate is his, and no foam.
+func TestATopOffInTheNoiseBelongsToItsLoad(t *testing.T) {
+	last := tanktest.Move{From: aLoad.End() + 260, Bbl: 4.5, Rate: 4}
+	w := tanktest.Well{Level0: 180, Moves: []tanktest.Move{aLoad, last}}
+	r := newRig(t, w)
+	r.every, r.site.tanks[0].Sensor = 60, "ultrasonic"
+	r.sensor = func(i int, s, v float64) (float64, bool) { return v + 8*tanktest.Radar(i, s, 0), true }
+	r.run(0, 8*tanktest.Hour)
+	r.matches(0.5, 90, labelOf(w, aLoad, last))
+}
