@@ -325,6 +325,7 @@ func TestASensorThatMovesBehindARestAsksNothing(t *testing.T) {
 }
 
 // A slow draw in a tank that rocks looks like steps with rest between them; readings lie under way in each, as under nobody's hand.
+// It asks, unless it is right.
 func TestADrawThatRocksIsNoStaircase(t *testing.T) {
 	for _, period := range []float64{225, 255, 285} {
 		load := tanktest.Move{From: 5 * tanktest.Hour, Bbl: 26, Rate: 1.05}
@@ -337,7 +338,7 @@ func TestADrawThatRocksIsNoStaircase(t *testing.T) {
 			return v, true
 		}
 		r.run(0, 9*tanktest.Hour)
-		if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-26) > 3 || len(r.loads[0].Review) == 0 {
+		if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-26) > 3 || len(r.loads[0].Review) == 0 && math.Abs(r.loads[0].GaugeBbl-26) > 1 {
 			t.Errorf("rocking in %.0f s: %+v, %+v", period, r.loads, r.events)
 		}
 	}
