@@ -17,7 +17,7 @@ const (
 func (u *update) watch(i int, ts *tankState, s sample) {
 	t := &u.site.tanks[i]
 	per := t.Table.PerInch(float64(s.v))
-	ref, now, dt := ts.levels.fallSoFar(s.t)
+	ref, now, dt := ts.levels.fallSoFar(s.t, math.Max(watchBack, 60*fallLeast*per/t.Loads.MinRate)) // of a wide tank it is long until a draw shows
 	if dt <= 0 {
 		return
 	}
@@ -44,20 +44,20 @@ func (u *update) watch(i int, ts *tankState, s sample) {
 }
 
 // fallSoFar gives the level some minutes ago and now, and the seconds between.
-func (l *levels) fallSoFar(now float64) (before, after, dt float64) {
+func (l *levels) fallSoFar(now, back float64) (before, after, dt float64) {
 	n := len(l.recent)
 	if n < 2 {
 		return 0, 0, 0
 	}
 	j := n - 2
-	for j > 0 && l.recent[j-1].t >= now-watchBack && l.recent[j].flags != unlinked {
+	for j > 0 && l.recent[j-1].t >= now-back && l.recent[j].flags != unlinked {
 		j--
 	}
 	if l.recent[n-1].flags == unlinked {
 		j = n - 1
 	}
 	a, b := l.recent[j], l.recent[n-1]
-	if j == n-2 && b.t-a.t > watchBack && j > 1 && a.flags != unlinked && l.recent[j-1].flags != unlinked && a.t-l.recent[j-2].t <= watchBack {
+	if j == n-2 && b.t-a.t > back && j > 1 && a.flags != unlinked && l.recent[j-1].flags != unlinked && a.t-l.recent[j-2].t <= back {
 		return median3(l.recent[j-2 : j+1]), float64(b.v), b.t - l.recent[j-1].t // it fell with the last one before a silence, alone then
 	}
 	if n-j < 8 {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"gauger/agent/tank/tanktest"
 )
@@ -37,5 +38,23 @@ func TestNoiseThatLooksAsADraw(t *testing.T) {
 		if len(r.loads) > 0 {
 			t.Errorf("rough since %.0f s: %+v", rough, r.loads)
 		}
+	}
+}
+
+// A tank so wide that a slow pump-out lowers it by less within minutes than noise may: its sharp edges and its rate make it a load.
+func TestASlowPumpOutOfAWideTank(t *testing.T) {
+	const wide = 11 // times as wide as the rig's
+	m := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 450.0 / wide, Rate: 1.5 / wide}
+	w := tanktest.Well{Level0: 74, Inflow: 620.0 / wide, Moves: []tanktest.Move{m}}
+	r := newRig(t, w)
+	table, err := NewTable([][2]float64{{0, 0}, {240, 240 * wide * tanktest.PerInch}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.every, r.site.tanks[0].Table, r.site.tanks[0].Every = 20, table, 20*time.Second
+	r.site.tanks[0].Loads.TruckMax = 0
+	r.run(0, 11*tanktest.Hour)
+	if r.only(); len(r.loads) != 1 || math.Abs(r.loads[0].RemovedBbl-450) > 9 || math.Abs(r.loads[0].End.Sub(r.at(m.End())).Seconds()) > 180 {
+		t.Errorf("%+v %+v", r.loads, r.verdicts)
 	}
 }
