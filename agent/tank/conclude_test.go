@@ -210,3 +210,13 @@ func TestATankThatWasShutOffForItsLoadDidNotHang(t *testing.T) {
 		}
 	}
 }
+
+// Two trucks at a strong well, minutes apart: they took more than one holds, although the gauges tell of less.
+func TestTwoTrucksAtAStrongWellAreTwo(t *testing.T) {
+	a := tanktest.Move{From: 2 * tanktest.Hour, Bbl: 130, Rate: 5}
+	b := tanktest.Move{From: a.End() + 720, Bbl: 130, Rate: 5}
+	w := tanktest.Well{Level0: 60, Inflow: 2160, Moves: []tanktest.Move{a, b}}
+	r := newRig(t, w)
+	r.run(0, 4.2*tanktest.Hour)
+	r.matches(0.5, 30, labelOf(w, a, a), labelOf(w, b, b))
+}

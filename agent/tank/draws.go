@@ -200,6 +200,8 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 		return true // what it had given by the pause shows only when the equaliser has done its work
 	}
 	va, vb, most := t.volume(a), t.volume(b), t.Loads.TruckMax
+	in := math.Min(a.inflowBefore, ts.levels.roseBefore(b.start, pause)) * t.Table.PerInch(b.closing.level) * (a.end - a.start + b.end - b.start)
+	fits := most > 0 && va+vb+in <= most                                                              // what flowed in as it does in the pause was loaded too
 	slow, seen := t.pumpRate(a) < bleedRate*t.pumpRate(b), a.samples > 0 || t.Sensor != "hydrostatic" // which feels a hatch at once
 	checks := pause <= ts.sealStop() && va < vb && !slow
 	if own := t.pumpRate(a) >= bleedPump*t.pumpRate(b); seen && !own && !checks && va < bleedBbl && va < bleedMost*vb && (pause > pauseSure || slow && pause > 120) {
@@ -208,10 +210,10 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	switch {
 	case vb < t.Loads.MinLoad && a.foamTo > a.end:
 		pause = b.start - a.foamTo
-	case vb >= partBbl && (most == 0 || va+vb > most): // less than that fits one truck, whose driver drew a little in between
+	case vb >= partBbl && !fits: // less than that fits one truck, whose driver drew a little in between
 		pause = b.start - a.oilTo
 	}
-	if pause > longest && (pause > pauseLate*longest || most == 0 || va+vb > most || math.Min(va, vb) < partBbl) {
+	if pause > longest && (pause > pauseLate*longest || !fits || math.Min(va, vb) < partBbl) {
 		return false
 	}
 	if t.Group == "" && vb >= bleedBbl && pause > 120 && b.samples >= pumpedFew && t.pumpRate(b) < math.Min(slowestRun, bleedRate*t.pumpRate(a)) && !decays(ts, b) {
@@ -231,7 +233,7 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	if t.pumpRate(a) < pipeRate && t.pumpRate(b) < pipeRate {
 		return true
 	}
-	return most == 0 || pause < pauseSure || va+vb <= most || va > most || vb > most
+	return fits || most == 0 || pause < pauseSure || va > most || vb > most
 }
 
 // sealStop is for how long, in seconds, a driver stops who has drawn a little to see whether the hose and the seal hold, as the readings show it.
