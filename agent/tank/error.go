@@ -59,7 +59,7 @@ func (l *levels) volumeError(t *Tank, d draw) float64 {
 	}
 	end := math.Max(d.end, d.evened)
 	most := 0.0
-	if t.Sensor != "hydrostatic" { // which comes up behind a truck without oil
+	if t.Sensor != "hydrostatic" && t.Group == "" { // which come up behind a truck without oil, or from another tank
 		most = l.mostRisen(d.start-fineFor, d.start-witnessLast, witnessAway) - d.step
 	}
 	before := d.inflow.beyond(-witness(l.recent, per, line{d.start, d.opening.level, slope}, since, d.start-witnessFirst), most)
