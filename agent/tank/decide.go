@@ -282,6 +282,9 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	}
 	if t := &u.site.tanks[i]; t.Sensor == "hydrostatic" {
 		d.hatch = startAfterHatch(ts, t, &d, now)
+		if d.early < bleedBbl && d.earlyBy <= ts.sealStop() && roseBehind(ts, t, d, now)*t.Table.PerInch(d.closing.level) < d.early/2 {
+			d.early = 0 // no hatch was shut again
+		}
 	}
 	if d.hatch == 0 && d.early > 0 {
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl left %s before the rest: a bleed, an opened hatch, or its start", d.early, spanText(d.earlyBy)))

@@ -262,7 +262,7 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 		part = waterPart
 	}
 	other := pause > pauseSure && (math.Min(va, vb) < part*(va+vb) && times > otherRate || times >= unlikeRate) && a.samples > 0 && b.samples > 0
-	checks := pause <= ts.sealStop() && va < bleedBbl && t.pumpRate(a) >= foamRate*t.pumpRate(b)
+	checks := t.Sensor != "hydrostatic" && pause <= ts.sealStop() && va < bleedBbl && t.pumpRate(a) >= foamRate*t.pumpRate(b)
 	if a.parts == 1 && pause > pauseSure/2 && !checks && (va < early*(va+vb) || (other || a.samples == 0) && va < vb) {
 		a.early, a.earlyBy = va, pause
 	}

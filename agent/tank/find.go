@@ -282,7 +282,7 @@ func roseBehind(ts *tankState, t *Tank, d draw, now float64) float64 {
 	if len(b) == 0 {
 		return 0
 	}
-	return stats.Median(values(b)) - d.closing.level - d.inflowAfter*(b[len(b)/2].t-d.end)
+	return stats.Median(values(b)) - d.closing.level - math.Min(d.inflowBefore, d.inflowAfter)*(b[len(b)/2].t-d.end)
 }
 
 // fastest is the most, in barrels a minute, at which half of what a truck holds left in a draw; 0 where less did.
