@@ -187,7 +187,7 @@ func (s siteTanks) filledWhileDrawn(i int, d draw) (name string, ok bool) {
 	step := math.Min(compareLongest, math.Max(2*joinWithin, compareBbl/math.Max(own.pumpRate(d), 0.1)*60))
 	for j, o := range s.separate(i) {
 		if slices.ContainsFunc(s.drawsOf(j), func(x draw) bool { // a level that only swings rises and falls so by chance, and a meter's no truck draws
-			return x.start < d.end && x.end > d.start && (s.risesAsFalls(i, j, d, step) || o.Lact && s.turnsWith(i, j, d, x))
+			return x.start < d.end && x.end > d.start && s.risesAsFalls(i, j, d, step) || o.Lact && s.turnsWith(i, j, d, x)
 		}) {
 			return o.ID, true
 		}
