@@ -290,7 +290,7 @@ func takeFallenOn(ts *tankState, t *Tank, d *draw, now float64) {
 
 // startAfterHatch moves the start of a draw behind a hatch that was opened minutes before it: a pressure sensor feels the vapour
 // go as a step within a reading or two, after which its level lies still until the pump starts. What is read with the hatch open
-// is compared with what is read with it open after the load. It gives the step in inches, 0 where there is none.
+// is compared with what is read with it open after the load. It gives the step in inches, 0 where there is none, or it stays behind.
 func startAfterHatch(ts *tankState, t *Tank, d *draw, now float64) float64 {
 	if t.Group != "" {
 		return 0 // an equaliser moves the level too

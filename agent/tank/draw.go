@@ -1,6 +1,10 @@
 package tank
 
-import "math"
+import (
+	"math"
+
+	"gauger/agent/tank/stats"
+)
 
 const (
 	explainedShare = 0.6        // share of a draw that has to show elsewhere to explain it
@@ -220,4 +224,13 @@ func leaptBefore(ts *tankState, d draw) float64 {
 		return 0
 	}
 	return at
+}
+
+// roseBehind is by how many inches the level rose behind a draw at last beyond what the well makes, as where a hatch is shut again.
+func roseBehind(ts *tankState, t *Tank, d draw, now float64) float64 {
+	b := between(ts.levels.recent, d.watched(t, now)-levelFar, d.watched(t, now))
+	if len(b) == 0 {
+		return 0
+	}
+	return stats.Median(values(b)) - d.closing.level - math.Min(d.inflowBefore, d.inflowAfter)*(b[len(b)/2].t-d.end)
 }

@@ -200,8 +200,9 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 		return true // what it had given by the pause shows only when the equaliser has done its work
 	}
 	va, vb, most := t.volume(a), t.volume(b), t.Loads.TruckMax
+	// What flowed in as it does in the pause was loaded too.
 	in := math.Min(a.inflowBefore, ts.levels.roseBefore(b.start, pause)) * t.Table.PerInch(b.closing.level) * (a.end - a.start + b.end - b.start)
-	fits := most > 0 && va+vb+in <= most                                                              // what flowed in as it does in the pause was loaded too
+	fits := most > 0 && va+vb+in <= most
 	slow, seen := t.pumpRate(a) < bleedRate*t.pumpRate(b), a.samples > 0 || t.Sensor != "hydrostatic" // which feels a hatch at once
 	checks := pause <= ts.sealStop() && va < vb && !slow
 	if own := t.pumpRate(a) >= bleedPump*t.pumpRate(b); seen && !own && !checks && va < bleedBbl && va < bleedMost*vb && (pause > pauseSure || slow && pause > 120) {

@@ -276,15 +276,6 @@ func (ts *tankState) cutAtStops(t *Tank, fs []fall) []fall {
 	return fs
 }
 
-// roseBehind is by how many inches the level rose behind a draw at last beyond what the well makes, as where a hatch is shut again.
-func roseBehind(ts *tankState, t *Tank, d draw, now float64) float64 {
-	b := between(ts.levels.recent, d.watched(t, now)-levelFar, d.watched(t, now))
-	if len(b) == 0 {
-		return 0
-	}
-	return stats.Median(values(b)) - d.closing.level - math.Min(d.inflowBefore, d.inflowAfter)*(b[len(b)/2].t-d.end)
-}
-
 // fastest is the most, in barrels a minute, at which half of what a truck holds left in a draw; 0 where less did.
 func fastest(ts *tankState, t *Tank, d draw) (rate float64) {
 	b := between(ts.levels.recent, d.start, d.end)

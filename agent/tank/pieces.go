@@ -308,9 +308,9 @@ func staircase(ts *tankState, d draw, price float64) (steps int, inches float64,
 }
 
 // movedBeside is the first step minutes before or behind one of some draws with which the sensor moved, no faster than max_rate, or taken for its
-// last part: the level fell
-// between two readings by more than the draw's pump takes in as long, in a time in which no truck comes, pumps and goes, and rested on either
-// side of it, alive. Where a value is held, or hung, nobody knows how long it took; a vapour that a hatch lets out is no step of the sensor.
+// last part: the level fell between two readings by more than the draw's pump takes in as long, in a time in which no truck comes, pumps and
+// goes, and rested on either side of it, alive. Where a value is held, or hung, nobody knows how long it took; a vapour that a hatch lets out is
+// no step of the sensor.
 func movedBeside(ts *tankState, t *Tank, b []sample, ds []draw) (m sensorStep) {
 	for _, d := range ds {
 		if t.Group != "" || d.samples < pumpedFew || d.stuck.to > 0 {
