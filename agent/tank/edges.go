@@ -72,17 +72,18 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	rest := ts.resting(t, d)
 	rest.before, rest.head, rest.past.recent = true, head, between(ts.levels.recent, math.Max(ts.decidedTo, d.start-keepFor), f.from.t-ranLong)
 	last, seen := lastSeen(ts, t, d, between(ts.levels.recent, in.lo, firstTime(inner, f.to.t)), f.from.t-nodeEvery, head)
-	rests, from := f.from.t, math.Min(f.from.t-60, last.t)
-	if b := between(ts.levels.recent, rests, firstTime(inner, f.to.t)); len(b) > 0 && last.t > seen.t {
-		top := b[highest(b)]
-		if rose := float64(top.v) - s0.v; rose > math.Max(spikeLeast, spikeSigma*ts.noise.perSample()) && rose <= liftDumps*rest.dumped(ranLong) {
-			rests, from = top.t, top.t // while the level rises it has not begun to fall
-			d.start = math.Max(d.start, from)
-		}
-	}
-	since, free := -1.0, 0.0
+	rests, from, since, free := f.from.t, math.Min(f.from.t-60, last.t), -1.0, 0.0
 	if d.step < coarseLeast {
 		since, free = ts.interval.hung(between(ts.levels.recent, math.Max(in.lo, f.from.t-learnFrom), firstTime(inner, f.to.t)), d.inflowBefore)
+	}
+	if b := between(ts.levels.recent, rests, firstTime(inner, f.to.t)); len(b) > 0 && last.t > seen.t {
+		top := b[highest(b)]
+		if rose := float64(top.v) - s0.v; rose > max(spikeLeast, 2*d.slosh, stoodSteps*d.step, spikeSigma*ts.noise.perSample()) && rose <= liftDumps*rest.dumped(ranLong) {
+			if rests, from = top.t, top.t; d.step >= coarseLeast { // the steps on the way up are no rest
+				s0.v, free = float64(top.v), top.t
+			}
+			d.start = crossing(head, s0, from, firstTime(inner, f.to.t)) // while the level rises it has not begun to fall
+		}
 	}
 	rests, from = math.Max(rests, free), math.Max(from, free)
 	for range openTries {

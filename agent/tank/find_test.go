@@ -348,3 +348,37 @@ func TestASilenceThatEndsOnAFallHidesItsStart(t *testing.T) {
 		}
 	}
 }
+
+// What lifts the level right before a truck is in the opening, of a sensor of coarse steps too: from the top of the rise it began to fall, and
+// not from where it stood on the way. The first wave of a draw that rocks the oil is no such rise, though a separator dumps as much.
+func TestOnlyOilLiftsAnOpening(t *testing.T) {
+	well := func(bbl, rate, every, last float64) tanktest.Well {
+		w := tanktest.Well{Level0: 130, Moves: []tanktest.Move{aLoad}}
+		for from := 600.0; from < last; from += every {
+			w.Moves = append(w.Moves, tanktest.Move{From: from, Bbl: -bbl, Rate: rate})
+		}
+		return w
+	}
+	slug := well(9.5, 3.6, 3600, aLoad.From-3600)
+	slug.Moves = append(slug.Moves, tanktest.Move{From: aLoad.From - 150, Bbl: -9.5, Rate: 3.6})
+	dumps := well(1, 4, 900, aLoad.From-300)
+	for _, c := range []struct {
+		w    tanktest.Well
+		seen seen
+	}{
+		{slug, func(_ int, _, v float64) (float64, bool) { return math.Round(2*v) / 2, true }},
+		{dumps, func(i int, s, v float64) (float64, bool) {
+			if s > aLoad.From && s < aLoad.End() {
+				v += 1.2 * math.Cos((s-aLoad.From-10)/7)
+			}
+			return tanktest.Radar(i, s, v), true
+		}},
+	} {
+		r := newRig(t, c.w)
+		r.sensor = c.seen
+		r.run(5, 6*tanktest.Hour)
+		if want := c.w.Level(aLoad.From); len(r.loads) != 1 || math.Abs(r.loads[0].Open-want) > 0.5 {
+			t.Errorf("opening of %.2f: %+v", want, r.loads)
+		}
+	}
+}
