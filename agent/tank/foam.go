@@ -98,7 +98,10 @@ func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 		}
 	}
 	d.usualInflow = best.usual
-	if best.even || best.inches < math.Max(least, foamSure*best.err) || best.inches > foamBeyond*(seen+foamGone*best.time*math.Max(best.slope, 0)) {
+	if r.fitShape(b, func(after float64) float64 { return after }, 0, made).missed < best.missed+piecePrice {
+		return gauge{}, 0 // it moves evenly: the well makes otherwise than usual
+	}
+	if best.even || best.inches < math.Max(least, foamSure*best.err) || best.inches > foamBeyond*(seen+foamGone*best.time*best.usual) {
 		return gauge{}, 0
 	}
 	quick := best.stood > foamStands && best.inches/best.time > foamRate*d.slope()
@@ -110,11 +113,8 @@ func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 		return gauge{}, 0
 	}
 	g, rough := gauge{level: best.level, samples: len(b), away: d.closing.away}, foamRough
-	if best.grows {
-		rough = foamGrown // oil that came in looks as foam that comes up
-	}
-	if quick {
-		rough = foamGrown // somebody may have drawn it
+	if best.grows || quick {
+		rough = foamGrown // oil that came in looks as foam that comes up, and somebody may have drawn what went so quickly
 	}
 	g.err = math.Sqrt(stats.Square(best.err) + stats.Square(rough*best.inches) + d.inflow.variance*(best.time+best.stood/2))
 	return g, best.inches

@@ -226,3 +226,22 @@ func TestNoiseAndLoadsAreNoFoam(t *testing.T) {
 		}
 	}
 }
+
+// A well that is turned away from a tank that is hauled leaves a level that lies flat: however much it made before, a sensor's noise is no foam
+// that would just go as fast as it had filled the tank.
+func TestALevelThatLiesFlatIsNoFoam(t *testing.T) {
+	tank := testSite(t, []Tank{{ID: "1", Sensor: "ultrasonic", Height: 240, Table: testTable(t)}}).tanks[0]
+	for seed := range 20 {
+		ts := &tankState{}
+		ts.noise.sigma = 0.28
+		d := draw{start: 6000, end: 9900, next: math.Inf(1), usualInflow: 9.7 / 3600, inflow: production{usual: 9.7 / 3600, err: 1.2 / 3600, variance: 3e-4}}
+		d.opening.level, d.closing.level = 165, 65
+		for s := 3000.0; s < d.end+2700; s += 60 {
+			v := max(65, 165-(s-d.start)*100/3900)
+			ts.levels.recent = append(ts.levels.recent, sample{t: s, v: float32(v + 5.6*tanktest.Radar(seed, s, 0)), n: 1})
+		}
+		if g, foam := behindFoam(ts, &tank, d, d.end+2700); foam > 0 {
+			t.Errorf("noise %d: %.1f in of foam taken off: %+v", seed, foam, g)
+		}
+	}
+}
