@@ -168,7 +168,7 @@ func (r *readings) withoutEchoes(b []sample) []sample {
 		if n := len(out); n > 0 && math.Abs(float64(b[i].v-out[n-1].v)) > far {
 			near := math.Max(back, echoBack*math.Abs(float64(b[i].v-out[n-1].v))) // a sensor of steps rests on either side of one
 			for j := i + 1; j < len(b) && (b[j].t-b[i].t <= echoLong || j == i+1 && b[j].t-b[i].t <= hungLeast); j++ {
-				if math.Abs(float64(b[j].v-out[n-1].v)) <= near {
+				if was := out[n-1].v; math.Abs(float64(b[j].v-was)) <= near || j == i+1 && b[i].v < was && b[j].v > was { // the well makes more
 					i = j
 					break
 				}

@@ -102,6 +102,27 @@ func TestEchoesAreLeftOutBeforeFallsAreSought(t *testing.T) {
 	}
 }
 
+// One low reading minutes behind a load is no part of it, also where readings are two minutes apart and the well makes more between two than
+// sets an echo's end apart.
+func TestOneLowReadingBehindALoadIsNoPartOfIt(t *testing.T) {
+	w := aWell
+	w.Level0, w.Inflow = 130, 700
+	for _, minutes := range []float64{6, 8, 10} {
+		r := newRig(t, w)
+		r.every, r.site.tanks[0].Every = 120, 2*time.Minute
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if s >= aLoad.End()+60*minutes && s < aLoad.End()+60*minutes+120 {
+				v -= 8
+			}
+			return v, true
+		}
+		r.run(0, 7*tanktest.Hour)
+		if want := w.Level(aLoad.End()); len(r.loads) != 1 || math.Abs(r.loads[0].Close-want) > 0.5 {
+			t.Errorf("after %.0f min: want one to %.2f in: %+v", minutes, want, r.loads)
+		}
+	}
+}
+
 // A zero that is trimmed by and by in steps that a pump could make in the time has rests between them; so has a gateway that
 // holds its values while a truck loads.
 func TestStepsAndRests(t *testing.T) {
