@@ -294,7 +294,8 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 	if decaying {
 		a.doubts = append(a.doubts, fmt.Sprintf("its last part, after %.0f min, fell ever slower: foam, or oil that left", pause/60))
 	}
-	if !decaying && pause > pauseSure/2 && vb < early*(va+vb) && vb >= partBbl/2 && b.samples > 0 && t.pumpRate(b) < foamRate*t.pumpRate(a) {
+	above := t.Sensor != "float" && t.Sensor != "hydrostatic" // else it feels no foam, and a driver tops off as slowly as he likes
+	if above && !decaying && pause > pauseSure/2 && vb < early*(va+vb) && vb >= partBbl/2 && b.samples > 0 && t.pumpRate(b) < foamRate*t.pumpRate(a) {
 		a.doubts = append(a.doubts, fmt.Sprintf("its last %.1f bbl, after %.0f min, left slower than the pump drew: foam, or a hose that ran on", vb, pause/60))
 	}
 	if vb >= partBbl || va < partBbl {

@@ -245,3 +245,16 @@ func TestALevelThatLiesFlatIsNoFoam(t *testing.T) {
 		}
 	}
 }
+
+// What leaves minutes behind the rest and slower than half as fast may be foam, but not where a sensor feels none: there a driver tops off.
+func TestASlowTopOffIsNoFoamWhereNoneIsFelt(t *testing.T) {
+	last := tanktest.Move{From: aLoad.End() + 260, Bbl: 6, Rate: 2.4}
+	w := tanktest.Well{Level0: 180, Moves: []tanktest.Move{aLoad, last}}
+	for sensor, says := range map[string]string{"radar": "left slower than the pump drew", "float": "", "hydrostatic": ""} {
+		r := newRig(t, w)
+		r.every, r.site.tanks[0].Sensor = 20, sensor
+		r.run(0, 8*tanktest.Hour)
+		r.matches(0.3, 90, labelOf(w, aLoad, last))
+		t.Run(sensor, func(t *testing.T) { asksFor(t, r.loads[0], says) })
+	}
+}
