@@ -280,13 +280,12 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		forgetHung(ts, d.stuck.from)
 		u.addEvent(ts, i, eventrules.Stuck, d.stuck.from, d.stuck.to, fmt.Sprintf("value stood still for %s during a load, then came down to %.2f in at once", spanText(d.stuck.to-d.stuck.from), d.closing.level))
 	}
+	shut := false // a hatch, again
 	if t := &u.site.tanks[i]; t.Sensor == "hydrostatic" {
 		d.hatch = startAfterHatch(ts, t, &d, now)
-		if d.early < bleedBbl && d.earlyBy <= ts.sealStop() && roseBehind(ts, t, d, now)*t.Table.PerInch(d.closing.level) < d.early/2 {
-			d.early = 0 // no hatch was shut again
-		}
+		shut = roseBehind(ts, t, d, now)*t.Table.PerInch(d.closing.level) >= d.early/2
 	}
-	if d.hatch == 0 && d.early > 0 {
+	if d.hatch == 0 && d.early > wrongBbl(removed) && (!d.checks || shut) {
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl left %s before the rest: a bleed, an opened hatch, or its start", d.early, spanText(d.earlyBy)))
 	}
 	if bbl, pause := begunBefore(ts, &u.site.tanks[i], d); d.hatch == 0 && bbl > wrongBbl(removed) {

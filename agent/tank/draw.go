@@ -40,6 +40,7 @@ type draw struct {
 	stood            float64      // s of its pauses, in which the pump drew nothing
 	early            float64      // bbl of a first part that is small and came minutes before the rest
 	earlyBy          float64      // s by which it came
+	checks           bool         // a driver drew it to see whether the seal holds
 	hatch            float64      // in by which an opened hatch let the pressure fall minutes before it
 	gap              float64      // longest silence inside, s
 	samples          int          // samples inside
@@ -232,5 +233,5 @@ func roseBehind(ts *tankState, t *Tank, d draw, now float64) float64 {
 	if len(b) == 0 {
 		return 0
 	}
-	return stats.Median(values(b)) - d.closing.level - math.Min(d.inflowBefore, d.inflowAfter)*(b[len(b)/2].t-d.end)
+	return stats.Median(values(b)) - d.closing.level - math.Min(math.Max(d.inflowBefore, d.usualInflow), d.inflowAfter)*(b[len(b)/2].t-d.end)
 }

@@ -204,7 +204,7 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	in := math.Min(a.inflowBefore, ts.levels.roseBefore(b.start, pause)) * t.Table.PerInch(b.closing.level) * (a.end - a.start + b.end - b.start)
 	fits := most > 0 && va+vb+in <= most
 	slow, seen := t.pumpRate(a) < bleedRate*t.pumpRate(b), a.samples > 0 || t.Sensor != "hydrostatic" // which feels a hatch at once
-	checks := pause <= ts.sealStop() && va < vb && !slow
+	checks := ts.checksSeal(t, a, b)
 	if own := t.pumpRate(a) >= bleedPump*t.pumpRate(b); seen && !own && !checks && va < bleedBbl && va < bleedMost*vb && (pause > pauseSure || slow && pause > 120) {
 		return false
 	}
@@ -237,8 +237,12 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	return fits || most == 0 || pause < pauseSure || va > most || vb > most
 }
 
-// sealStop is for how long, in seconds, a driver stops who has drawn a little to see whether the hose and the seal hold, as the readings show it.
-func (r *readings) sealStop() float64 { return pauseSure + math.Min(r.interval.fresh(), pauseBrief) }
+// checksSeal says that a driver drew the first of two draws to see whether the hose and the seal hold: less than a bleed, half as fast as the
+// rest at least, and minutes before it, as the readings show both times.
+func (ts *tankState) checksSeal(t *Tank, a, b draw) bool {
+	va, unsure := t.volume(a), math.Min(ts.interval.fresh(), pauseBrief)
+	return b.start-a.end <= pauseSure+unsure && va < math.Min(bleedBbl, t.volume(b)) && a.end-a.start <= unsure+va/(foamRate*t.pumpRate(b))*60
+}
 
 // stepsBeside says that all of one of two draws fell between two readings, faster than any pump, of a sensor that was alive in between:
 // it moved, and no oil.
@@ -263,9 +267,8 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 		part = waterPart
 	}
 	other := pause > pauseSure && (math.Min(va, vb) < part*(va+vb) && times > otherRate || times >= unlikeRate) && a.samples > 0 && b.samples > 0
-	checks := t.Sensor != "hydrostatic" && pause <= ts.sealStop() && va < bleedBbl && t.pumpRate(a) >= foamRate*t.pumpRate(b)
-	if a.parts == 1 && pause > pauseSure/2 && !checks && (va < early*(va+vb) || (other || a.samples == 0) && va < vb) {
-		a.early, a.earlyBy = va, pause
+	if a.parts == 1 && pause > pauseSure/2 && (va < early*(va+vb) || (other || a.samples == 0) && va < vb) {
+		a.early, a.earlyBy, a.checks = va, pause, ts.checksSeal(t, a, b)
 	}
 	if pause > pauseSure && t.pumpRate(b) > t.Loads.MaxRate && vb > wrongBbl(va+vb) {
 		a.doubts = append(a.doubts, fmt.Sprintf("its last %.1f bbl, after %.0f min, left at once, faster than max_rate: an opened hatch, a tape, or work on the sensor", vb, pause/60))

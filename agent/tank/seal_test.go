@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"math"
 	"testing"
 
 	"gauger/agent/tank/tanktest"
@@ -48,4 +49,20 @@ func TestATopOffInTheNoiseBelongsToItsLoad(t *testing.T) {
 	r.sensor = func(i int, s, v float64) (float64, bool) { return v + 8*tanktest.Radar(i, s, 0), true }
 	r.run(0, 8*tanktest.Hour)
 	r.matches(0.5, 90, labelOf(w, aLoad, last))
+}
+
+// The well of a full tank, which is shut in, comes back behind it, as no hatch that is shut again: what left minutes before was drawn.
+func TestAFullTanksWellIsNoHatch(t *testing.T) {
+	load := tanktest.Move{From: 24 * tanktest.Hour, Bbl: 150, Rate: 2.5}
+	check := tanktest.Move{From: load.From - 330, Bbl: 3, Rate: 3}
+	on := func(from, to float64) tanktest.Move {
+		return tanktest.Move{From: from, Bbl: (from - to) / 3600 * 6, Rate: 0.1}
+	}
+	w := tanktest.Well{Level0: 155, Moves: []tanktest.Move{on(0, load.From-7200), check, load, on(load.End()+300, 29*tanktest.Hour)}}
+	r := newRig(t, w)
+	r.every, r.site.tanks[0].Sensor = 60, "hydrostatic"
+	r.run(0, 29*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-(w.Level(check.From)-w.Level(load.End()))*tanktest.PerInch) > 1 {
+		t.Errorf("want the seal check's barrels too: %+v", r.loads)
+	}
 }
