@@ -70,6 +70,7 @@ type gauge struct {
 	carried    float64 // s that the inflow carried the level
 	slope      float64 // in/s by which the piece that it is read off rises
 	since      float64 // s; and since when, 0 where it is read off none
+	fell       float64 // s; until when it was at rest before that piece; not before since where that is the first
 	dipped     bool    // a vacuum's dip was taken off it
 	risen      bool    // it is one reading, to which oil lifted the level right before the draw
 }

@@ -276,6 +276,23 @@ func (ts *tankState) cutAtStops(t *Tank, fs []fall) []fall {
 	return fs
 }
 
+// withHiddenCheck is a draw with the seal check before it that the noise and seldom readings hid: the level lay higher for longer, and fell in
+// between as fast.
+func (ts *tankState) withHiddenCheck(t *Tank, d draw, all bounds, in production, now float64) draw {
+	g, stop := d.opening, d.start-d.opening.since
+	if g.fell <= all.lo || g.fell >= g.since || stop > 2*pauseSure {
+		return d
+	}
+	first := ts.findEdges(t, fall{from: point{g.fell, g.level}, to: point{g.since, g.level}}, all, in, now)
+	if found := ts.interval.fresh() < stairRest && first.opening.level-first.closing.level > ts.noise.leastFall(); found && d.start-first.end > joinWithin {
+		return d // it stands out, and is none
+	}
+	if g.fell-first.opening.since < 2*stop || t.volume(first) < 1 || d.start-first.end < besideRest || !ts.checksSeal(t, first, d) || !ts.oneTruck(t, first, d) {
+		return d
+	}
+	return ts.joinedDraw(t, first, d)
+}
+
 // fastest is the most, in barrels a minute, at which half of what a truck holds left in a draw; 0 where less did.
 func fastest(ts *tankState, t *Tank, d draw) (rate float64) {
 	b := between(ts.levels.recent, d.start, d.end)

@@ -212,7 +212,7 @@ func (r resting) near(slope float64) gauge {
 		}
 		end += stats.Clamp(r.at-end, -far, far)
 	}
-	g := gauge{samples: p.n, away: math.Abs(r.nearest(0).t - r.at), since: p.from}
+	g := gauge{samples: p.n, away: math.Abs(r.nearest(0).t - r.at), since: p.from, fell: ps[r.lastBefore(ps[:max(k, 1)], slope)].to}
 	g.level, g.err = p.drawn(end, slope)
 	g.slope, _ = p.rise(slope)
 	if p.n <= restFew && k > 0 && r.before { // so few may be on the rise

@@ -3,6 +3,7 @@ package tank
 import (
 	"math"
 	"testing"
+	"time"
 
 	"gauger/agent/tank/tanktest"
 )
@@ -64,5 +65,24 @@ func TestAFullTanksWellIsNoHatch(t *testing.T) {
 	r.run(0, 29*tanktest.Hour)
 	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-(w.Level(check.From)-w.Level(load.End()))*tanktest.PerInch) > 1 {
 		t.Errorf("want the seal check's barrels too: %+v", r.loads)
+	}
+}
+
+// What the noise and seldom readings hide of a seal check is told by the level before it.
+func TestASealCheckInTheNoiseBelongsToItsLoad(t *testing.T) {
+	for name, c := range map[string]struct{ bbl, every, noise float64 }{
+		"seldom read": {3, 120, 3}, "noisy": {2.5, 15, 8}, "small": {1.9, 30, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			check := tanktest.Move{From: aLoad.From - 240, Bbl: c.bbl, Rate: 4}
+			w := tanktest.Well{Level0: 180, Moves: []tanktest.Move{check, aLoad}}
+			r := newRig(t, w)
+			r.every, r.site.tanks[0].Sensor, r.site.tanks[0].Every = c.every, "ultrasonic", time.Duration(c.every)*time.Second
+			r.sensor = func(i int, s, v float64) (float64, bool) { return v + c.noise*tanktest.Radar(i, s, 0), true }
+			r.run(0, 8*tanktest.Hour)
+			if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-aLoad.Bbl-c.bbl) > 1 {
+				t.Errorf("want %.1f bbl: %+v", aLoad.Bbl+c.bbl, r.loads)
+			}
+		})
 	}
 }
