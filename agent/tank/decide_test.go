@@ -169,14 +169,17 @@ func TestAFloatThatStandsAfterALoad(t *testing.T) {
 }
 
 // What one truck holds may have gone into two: the count is said to be doubtful where the pump stood long enough for another to
-// come, and where the volume is more than most hold.
+// come, and where the volume is more than most hold. It asks where both parts are as large, whatever loads came before.
 func TestOneTruckOrTwo(t *testing.T) {
 	for _, c := range []struct {
 		first, pause, second, rate float64
 		says                       string
+		asks                       bool
 	}{
-		{100, 480, 90, 6, "stopped for 8 min after 100 bbl: one truck or two"}, {100, 120, 90, 6, ""}, {20, 480, 160, 6, ""},
-		{235, 0, 0, 6, "one truck or two"}, {190, 0, 0, 6, ""}, {27, 690, 27, 2.5, "stopped for 12 min after 27 bbl: one truck or two"},
+		{first: 120, pause: 480, second: 60, rate: 6, says: "stopped for 8 min after 120 bbl: one truck or two"}, {first: 100, pause: 120, second: 90, rate: 6},
+		{first: 20, pause: 480, second: 160, rate: 6}, {first: 235, rate: 6, says: "one truck or two"}, {first: 190, rate: 6},
+		{first: 100, pause: 480, second: 90, rate: 6, says: "stopped for 8 min after 100 bbl: one truck or two", asks: true},
+		{first: 27, pause: 690, second: 27, rate: 2.5, says: "stopped for 12 min after 27 bbl: one truck or two", asks: true},
 	} {
 		w := tanktest.Well{Level0: 200, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: c.first, Rate: c.rate}}}
 		if c.second > 0 {
@@ -185,8 +188,10 @@ func TestOneTruckOrTwo(t *testing.T) {
 		r := newRig(t, w)
 		r.run(0, 7*tanktest.Hour)
 		r.matches(0.08, 20, labelOf(w, w.Moves[0], w.Moves[len(w.Moves)-1]))
-		if l := r.loads[0]; remarked(l, "one truck or two") != (c.says != "") || !remarked(l, c.says) && c.says != "" {
-			t.Errorf("%+v: %q", c, l.Remarks)
+		if l := r.loads[0]; c.asks {
+			asksFor(t, l, c.says)
+		} else if remarked(l, "one truck or two") != (c.says != "") || !remarked(l, c.says) && c.says != "" || len(l.Review) > 0 {
+			t.Errorf("%+v: %q, %q", c, l.Remarks, l.Review)
 		} else if sure := l.Confidence > 0.9; sure != (c.says == "") {
 			t.Errorf("%+v: confidence %.2f", c, l.Confidence)
 		}

@@ -236,3 +236,9 @@ func roseBehind(ts *tankState, t *Tank, d draw, now float64) float64 {
 	}
 	return stats.Median(values(b)) - d.closing.level - math.Min(math.Max(d.inflowBefore, d.usualInflow), d.inflowAfter)*(b[len(b)/2].t-d.end)
 }
+
+// chanceWrong is the chance of a volume with a standard error to be off by more than the greater of a
+// barrel and a hundredth of it.
+func chanceWrong(bbl, sigma float64) float64 {
+	return math.Erfc(wrongBbl(bbl) / (sigma * math.Sqrt2))
+}

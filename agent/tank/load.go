@@ -19,6 +19,7 @@ const (
 	reviewChance   = 1 - confidenceLow/confidenceMost // that a volume is off by more than a barrel and a hundredth: that much alone makes its confidence low
 	usualError     = 0.45                             // share of the error that 19 of 20 are within which is the standard error of most: few are off by far more
 	twoTrucks      = 0.8                              // by which the confidence is the less where two trucks may be one load
+	slowTimes      = 2.0                              // times min_rate, below which a draw may be none even where a site's trucks are slow
 	moreThanOne    = 1.2                              // times truck_max, above which a load at a pump's rate may be two
 	confidenceMost = 0.99                             // no observation is surer
 	fedSure        = 3.0                              // standard errors of what other tanks took in, below which it may be their own
@@ -309,7 +310,8 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	say(wrong > reviewChance, 1, "volume uncertain by %.1f bbl", l.ErrorBbl)
 	pump, quick := t.pumpRate(d), fastest(ts, t, d)
 	pipe := math.Max(pump, quick) < pipeRate
-	say(l.Rate < slowestRun && (d.end-d.start >= truckStays || pump < slowestRun && t.Group == "" && d.samples > 0), 1, "it took %s at %.1f bbl a minute, slower than trucks and pipelines do: a leak or a drain", spanText(d.end-d.start), l.Rate)
+	slowest := min(slowestRun, slowTimes*t.Loads.MinRate, cmp.Or(twinTruck*ts.reports.usualRate(t), slowestRun)) // as its trucks are
+	say(l.Rate < slowest && (d.end-d.start >= truckStays || pump < slowest && t.Group == "" && d.samples > 0), 1, "it took %s at %.1f bbl a minute, slower than trucks and pipelines do: a leak or a drain", spanText(d.end-d.start), l.Rate)
 	var stop, before float64
 	if more && !pipe && !d.setByValve {
 		at, bbl := longestStop(ts, t, d)
@@ -334,8 +336,8 @@ func (t *Tank) mayHoldTwo(d draw, l Load) bool {
 // mayBeTwo says that it stood between parts of which either may be a truck's: as large as each other, where one truck stops anywhere, or as
 // the usual load of its tank, which some loads before have shown.
 func mayBeTwo(ts *tankState, t *Tank, d draw, l Load) bool {
-	usual, part := ts.reports.usual(t), math.Min(d.pausedBbl, l.GaugeBbl-d.pausedBbl)
-	return usual > 0 && t.mayHoldTwo(d, l) && part >= twinTruck*math.Min(l.GaugeBbl-part, usual)
+	part := math.Min(d.pausedBbl, l.GaugeBbl-d.pausedBbl)
+	return t.mayHoldTwo(d, l) && part >= twinTruck*math.Min(l.GaugeBbl-part, cmp.Or(ts.reports.usual(t), math.Inf(1)))
 }
 
 // silentBehind are the seconds without a reading behind a draw that was last seen falling, to no higher than where it is told to have
@@ -390,10 +392,4 @@ func (s siteTanks) remarks(t *Tank, ts *tankState, d draw, l Load) (says []strin
 		say(1, "data gap %s", spanText(d.gap))
 	}
 	return says, factor
-}
-
-// chanceWrong is the chance of a volume with a standard error to be off by more than the greater of a
-// barrel and a hundredth of it.
-func chanceWrong(bbl, sigma float64) float64 {
-	return math.Erfc(wrongBbl(bbl) / (sigma * math.Sqrt2))
 }

@@ -349,18 +349,6 @@ func TestFreeWaterIsKnownAtBothGauges(t *testing.T) {
 	}
 }
 
-// What leaves at half a barrel a minute for hours is told as a load, since min_rate lets it be one, and asks.
-func TestASlowFallForHoursAsks(t *testing.T) {
-	for rate, asks := range map[float64]string{0.7: "slower than trucks and pipelines do", 1.2: ""} {
-		r := newRig(t, tanktest.Well{Level0: 200, Moves: []tanktest.Move{{From: 2 * tanktest.Hour, Bbl: 170, Rate: rate}}})
-		r.run(0, 9*tanktest.Hour)
-		if len(r.loads) != 1 {
-			t.Fatalf("%v bbl/min: %+v, want one load", rate, r.loads)
-		}
-		asksFor(t, r.loads[0], asks)
-	}
-}
-
 // The link breaks while the pump draws, and comes back when the well has filled the tank again: the last reading is no closing that was seen.
 func TestALinkThatBreaksWhileThePumpDraws(t *testing.T) {
 	const at = 4 * tanktest.Hour

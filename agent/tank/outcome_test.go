@@ -289,3 +289,27 @@ func TestWhatComesBackBesideAWellThatStopsAndGoesIsRolled(t *testing.T) {
 		r.only("recirc")
 	}
 }
+
+// What leaves at half a barrel a minute for hours is told as a load, since min_rate lets it be one, and asks: but not where min_rate is
+// lower since a site's trucks are as slow, nor where its loads before were.
+func TestASlowFallForHoursAsks(t *testing.T) {
+	const slow = "slower than trucks and pipelines do"
+	for _, c := range []struct {
+		least, rate float64
+		asks        []string
+	}{{0.5, 0.7, []string{slow, slow, slow, ""}}, {0.5, 1.2, []string{""}}, {0.15, 0.7, []string{""}}} {
+		w := tanktest.Well{Level0: 220}
+		for k := range c.asks {
+			w.Moves = append(w.Moves, tanktest.Move{From: (2 + 6*float64(k)) * tanktest.Hour, Bbl: 80, Rate: c.rate})
+		}
+		r := newRig(t, w)
+		r.site.tanks[0].Loads.MinRate = c.least
+		r.run(0, (2+6*float64(len(c.asks)))*tanktest.Hour)
+		if len(r.loads) != len(c.asks) {
+			t.Fatalf("%v: %+v", c, r.loads)
+		}
+		for k, l := range r.loads {
+			asksFor(t, l, c.asks[k])
+		}
+	}
+}

@@ -193,12 +193,23 @@ func (r *reports) keep(l Load, d draw) {
 
 // usual are the barrels of the middle one of a tank's loads before; 0 where there were too few.
 func (r *reports) usual(t *Tank) float64 {
+	return r.middle(func(x reportedLoad) float64 { return t.barrels(x.opening, x.closing) })
+}
+
+// usualRate are the barrels a minute of the middle one, the same.
+func (r *reports) usualRate(t *Tank) float64 {
+	return r.middle(func(x reportedLoad) float64 {
+		return 60 * t.barrels(x.opening, x.closing) / math.Max(60, x.end-x.start)
+	})
+}
+
+func (r *reports) middle(of func(reportedLoad) float64) float64 {
 	if len(r.loads) < usualLeast {
 		return 0
 	}
-	bbl := make([]float64, len(r.loads))
+	all := make([]float64, len(r.loads))
 	for k, x := range r.loads {
-		bbl[k] = t.barrels(x.opening, x.closing)
+		all[k] = of(x)
 	}
-	return stats.Median(bbl)
+	return stats.Median(all)
 }
