@@ -77,7 +77,7 @@ func (s siteTanks) blindOver(j int, d draw) bool {
 	ts := s.st.tanks[j]
 	_, before := ts.levels.about(d.start)
 	_, behind := ts.levels.about(d.end)
-	if !before || !behind {
+	if !before || !behind || ts.noise.hidesLevel() {
 		return true
 	}
 	b := between(ts.levels.recent, math.Inf(-1), d.end)

@@ -74,7 +74,7 @@ func (ts *tankState) inflow(t *Tank, at float64) production {
 
 // roseFar is what riseKnown is, by the history and as far back as it goes, and whether that knows the middle.
 func (ts *tankState) roseFar(t *Tank, from, to float64) (bbl float64, seen, ok bool) {
-	if len(ts.levels.history) == 0 {
+	if len(ts.levels.history) == 0 || ts.noise.hidesLevel() {
 		return 0, false, false
 	}
 	since := math.Max(from, ts.levels.history[0].t+1)

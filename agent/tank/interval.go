@@ -24,6 +24,7 @@ const (
 	stuckHeld    = 60.0       // the same, after which it was stuck, whatever comes next: a well may be shut in for as long
 	hungLeast    = 300.0      // s that a value stands to tell anything: a level at rest may do for less
 	fallLeast    = 0.3        // in
+	noiseMost    = 4.0        // in by which no sensor scatters at rest that shows a level
 	digitLeast   = 1e-4       // in; four half digits of a gauge in float32
 	digitForgot  = 1.05       // by which a sensor's digit may be coarser at each change: steps of one size show none
 )
@@ -180,13 +181,16 @@ func (z *noise) addTriple(a, b, c sample) {
 	for i, x := range z.scatters {
 		v[i] = float64(x)
 	}
-	m := math.Min(stats.Median(v)/0.6745, 3)
-	if z.sigma == 0 {
+	m := stats.Median(v) / 0.6745
+	if z.sigma == 0 || z.hidesLevel() { // a sensor that is mended shows its level at once
 		z.sigma = m
 	}
 	z.sigma += 0.2 * (m - z.sigma)
 	z.n = 0
 }
+
+// hidesLevel says that a sensor is full of noise: what it shows is no level, and no witness of another tank's.
+func (z *noise) hidesLevel() bool { return z.sigma >= noiseMost }
 
 // rounded is the noise to the next power of two.
 func (z *noise) rounded() float64 { return math.Exp2(math.Ceil(math.Log2(math.Max(z.sigma, 0.01)))) }

@@ -26,9 +26,14 @@ func (u *update) reportEpisodes(i int, ts *tankState, now float64) {
 		ts.faults.badValues = repeatedFault{reportedAt: now}
 		u.addEvent(ts, i, eventrules.BadValue, s.start, s.last, fmt.Sprintf("%d readings that are no level, the last %s", s.n, u.site.tanks[i].whyNoLevel(s.lastValue)))
 	}
-	if s := ts.faults.spikes; ts.faults.spikes.due(now, spikeQuiet, spikeFew) {
+	noise, s := ts.noise.hidesLevel(), ts.faults.spikes
+	if ts.faults.spikes.due(now, spikeQuiet, spikeFew) || noise && s.n >= spikeFew && (s.reportedAt == 0 || now-s.reportedAt >= episodeDay) {
+		note := fmt.Sprintf("%d jumps that came back at once, the last to %.2f in", s.n, s.lastValue)
+		if noise {
+			note += fmt.Sprintf("; its readings scatter by %.0f in: that is noise and no level, no load shows in it, and it is no witness for other tanks", ts.noise.sigma)
+		}
 		ts.faults.spikes = repeatedFault{reportedAt: now}
-		u.addEvent(ts, i, eventrules.SpikeRate, s.start, s.last, fmt.Sprintf("%d jumps that came back at once, the last to %.2f in", s.n, s.lastValue))
+		u.addEvent(ts, i, eventrules.SpikeRate, s.start, s.last, note)
 	}
 	u.reportStuck(i, ts, now)
 	u.findReturned(i, ts, now)

@@ -33,7 +33,7 @@ func (ts *tankState) riseKnown(t *Tank, from, to, silence float64) (bbl float64,
 	}
 	low, ok1 := ts.levels.within(from, silence)
 	high, ok2 := ts.levels.within(to, silence)
-	if !ok1 || !ok2 {
+	if !ok1 || !ok2 || ts.noise.hidesLevel() {
 		return 0, false
 	}
 	made := ts.inflow(t, from)
@@ -186,7 +186,7 @@ func (s siteTanks) turnsWith(from, to int, d, theirs draw) (turns bool) {
 func (ts *tankState) roseUnseen(t *Tank, from, to float64) float64 {
 	b := ts.levels.recent
 	first, last := searchTime(b, from)-1, searchTime(b, to)
-	if first < 0 || last >= len(b) {
+	if first < 0 || last >= len(b) || ts.noise.hidesLevel() {
 		return 0
 	}
 	before, behind := b[first], b[last]
@@ -243,7 +243,7 @@ func (s siteTanks) othersFilled(i int, from, to float64) (bbl float64) {
 	for j, o := range s.separate(i) {
 		a, ok1 := s.st.tanks[j].levels.within(from, inflowDay)
 		b, ok2 := s.st.tanks[j].levels.within(to, inflowDay)
-		if ok1 && ok2 {
+		if ok1 && ok2 && !s.st.tanks[j].noise.hidesLevel() {
 			bbl += math.Max(0, o.barrels(b, a))
 		}
 	}

@@ -22,7 +22,7 @@ const (
 // findSlowLoss tells of a loss that is too slow for a draw.
 func (u *update) findSlowLoss(i int, ts *tankState, now float64) {
 	n := len(ts.levels.history)
-	if n == 0 || now < ts.slow.checkAt || ts.drawing {
+	if n == 0 || now < ts.slow.checkAt || ts.drawing || ts.noise.hidesLevel() {
 		return
 	}
 	ts.slow.checkAt = now + lossEvery

@@ -98,3 +98,33 @@ func TestATransferMinutesBehindALoad(t *testing.T) {
 		}
 	}
 }
+
+// A sensor that shows noise all over the tank's height takes in no load of another tank, makes hardly a ticket itself, and
+// is told of; when it is mended its loads are found again within the hour.
+func TestNoiseIsNoWitness(t *testing.T) {
+	load, mended := tanktest.Move{From: 26 * tanktest.Hour, Bbl: 180, Rate: 7.5}, tanktest.Move{From: 30 * tanktest.Hour, Bbl: 150, Rate: 7.5}
+	w, noisy := tanktest.Well{Level0: 140, Inflow: 50, Moves: []tanktest.Move{load}}, tanktest.Well{Level0: 150, Moves: []tanktest.Move{mended}}
+	for seed := range uint64(6) {
+		r := newRig(t, w, noisy)
+		r.every = 30
+		r.sensor = func(i int, at, v float64) (float64, bool) {
+			if i == 1 && at < 29.5*tanktest.Hour {
+				return math.Round(24000*rand.New(rand.NewPCG(seed, uint64(at))).Float64()) / 100, true
+			}
+			return tanktest.Radar(i, at, v), true
+		}
+		r.run(0, 33*tanktest.Hour)
+		own, other := 0, 0
+		for _, l := range r.loads {
+			switch {
+			case l.Tank == "TK-1" && math.Abs(l.RemovedBbl-180) < 2 && l.Confidence >= 0.75:
+				own++
+			case l.Tank == "TK-2" && l.Start.After(r.at(29.5*tanktest.Hour)) && math.Abs(l.GaugeBbl-150) < 2:
+				other++
+			}
+		}
+		if own != 1 || other != 1 || len(r.loads) > 6 || r.rules()["spike-rate"] == 0 {
+			t.Errorf("seed %d: %d and %d loads, of %d tickets in all: %+v %+v", seed, own, other, len(r.loads), r.loads, r.events)
+		}
+	}
+}

@@ -111,6 +111,9 @@ func (u *update) flush(i int, ts *tankState) {
 	if atRest := !ts.drawing || ts.noise.sigma == 0 || s.t-ts.searchFrom > drawsLong; n > 1 && atRest && s.t-ts.levels.recent[n-2].t < 2000 {
 		ts.noise.addTriple(ts.levels.recent[n-2], ts.levels.recent[n-1], s)
 	}
+	if ts.noise.hidesLevel() {
+		ts.faults.spikes.add(s.t, float64(s.v))
+	}
 	u.put(ts, s)
 	if ts.faults.stuckReported {
 		ts.levels.joinStood()
