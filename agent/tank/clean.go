@@ -12,6 +12,7 @@ const (
 	spikeWorth = 8.0   // in; a smaller jump that comes back is slosh
 	endMargin  = 0.5   // in from the bottom and the top of the tank, where no level comes to at once
 	pumpStood  = 120.0 // s; the least that a value stands still while oil was leaving, to be stuck
+	quickTimes = 2.0   // times max_rate of a fall that is a load all the same, in doubt, where its readings show it on its way
 	leapTimes  = 1.25  // so many times as far as the pump draws
 	pumpUsual  = 10.0  // bbl/min that few pumps draw more of
 	heldNoise  = 0.02  // in; a quieter sensor may stand still for hours, but where its noise moves each of its digits
@@ -53,6 +54,13 @@ func (ts *tankState) sinksOn(t *Tank, now, x float64) bool {
 	return falls && x < lowestLevel && x >= -belowBottom && math.Abs(x-ts.last.v) <= ts.reach(t, now)
 }
 
+// fellTwice says that a level which was not believed and the next one lie on one falling line from the last that was, faster than max_rate.
+func (ts *tankState) fellTwice(t *Tank, p, to point) bool {
+	first, then := (ts.last.v-p.v)/(p.t-ts.last.t), (p.v-to.v)/(to.t-p.t)
+	fast, slow := math.Max(first, then), math.Min(first, then)
+	return fast <= quickTimes*t.maxRate(to.v) && slow >= fast/2 && (fast-slow)*(to.t-p.t) <= ts.noiseFloor(t)
+}
+
 // assess decides about a possible value x at a time.
 func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 	if !ts.seen {
@@ -89,6 +97,10 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 		}
 		ts.pending = pending{}
 		return accepted
+	}
+	if p.count > 0 && p.count < stepFew && ts.fellTwice(t, p.last, point{now, x}) {
+		ts.pending.first = p.last
+		return resumed
 	}
 	at := point{now, x}
 	if !joins && p.count >= stepFew-1 && p.strayed.t == 0 {

@@ -354,3 +354,28 @@ func TestWhatASensorShowsNextToASilenceIsNoLevel(t *testing.T) {
 		}
 	}
 }
+
+// A pump that is faster than max_rate, polled each minute: each step of its fall is further than believed, and all of them are one load, that asks; one that a wave makes look
+// like a step at its beginning may be counted out.
+func TestAPumpFasterThanMaxRate(t *testing.T) {
+	load := tanktest.Move{From: 5 * tanktest.Hour, Bbl: 180, Rate: 7.4}
+	for _, most := range []float64{4, 5, 6} {
+		for seed := range uint64(4) {
+			r := newRig(t, tanktest.Well{Level0: 170, Inflow: 50, Moves: []tanktest.Move{load}})
+			r.every, r.site.tanks[0].Loads.MaxRate = 60, most
+			g := rand.New(rand.NewPCG(7, seed))
+			r.sensor = func(_ int, at, v float64) (float64, bool) {
+				if at > load.From && at < load.End()+60 {
+					v += 0.6 * g.NormFloat64() // waves
+				}
+				return tanktest.Radar(0, at, v), true
+			}
+			r.run(0, 8*tanktest.Hour)
+			if len(r.loads) != 1 || math.Abs(r.loads[0].RemovedBbl-180) > 6 {
+				t.Errorf("max_rate %g, seed %d: %+v, %+v", most, seed, r.loads, r.events)
+				continue
+			}
+			asksFor(t, r.loads[0], "faster than max_rate")
+		}
+	}
+}

@@ -12,7 +12,6 @@ const (
 	undoneLong   = 6 * 3600.0 // s before a fall in which something may have lifted the level
 	hungRise     = 0.3        // in that flowed in while a value stood
 	undoneJunk   = 3 * 3600.0 // s before it in which a sensor that jumps may have begun to
-	quickTimes   = 2.0        // the same of a fall that is a load all the same, in doubt, where its readings show it on its way
 	backAlive    = 1200.0     // s for which it has been there alive, where it left as under a pump
 	leapSome     = 0.3        // the same, above which a person should look
 	bulgeRest    = 1800.0     // s of rest before something lifts a level, and behind it
@@ -49,7 +48,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	atOnce, pumps := leaps(ts, t, *d, fasterThan)
 	quick, _ := leaps(ts, t, *d, quickTimes)
 	switch {
-	case atOnce >= leapMost*fall && pumped(ts, t, *d, quickTimes) && quick < leapMost*fall: // two trucks at once, or a pump that nobody has reckoned with
+	case atOnce < leapSome*fall && t.pumpRate(*d) > fasterThan*t.Loads.MaxRate || atOnce >= leapMost*fall && pumped(ts, t, *d, quickTimes) && quick < leapMost*fall: // two trucks at once, or a pump that nobody has reckoned with
 		d.doubts = append(d.doubts, fmt.Sprintf("it fell by %.1f bbl a minute, faster than max_rate", t.pumpRate(*d)))
 	case atOnce >= leapMost*fall && stoodSince(ts, *d):
 		d.doubts = append(d.doubts, fmt.Sprintf("the value stood still since the draw before it, and fell by %.1f in at once: the rest of that, if the sensor hung", fall))
