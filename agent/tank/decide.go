@@ -325,11 +325,11 @@ func (u *update) takeNext(i int, ts *tankState, d *draw) {
 		return
 	}
 	wrong := wrongBbl(t.volume(*d)) / t.Table.PerInch(d.closing.level)
-	if off := aloneAt(ts, *d, d.opening, false); off > wrong {
+	if off := aloneAt(ts, *d, d.opening, false); off > wrong && off < d.opening.level-d.closing.level {
 		d.opening.level, d.opening.err = d.opening.level-off, math.Hypot(d.opening.err, off/4)
 		d.doubts = append(d.doubts, fmt.Sprintf("one reading alone leads to an opening %.1f in above all the others before it: theirs is taken", off))
 	}
-	if off := aloneAt(ts, *d, d.closing, true); off > wrong {
+	if off := aloneAt(ts, *d, d.closing, true); off > wrong && off < d.opening.level-d.closing.level {
 		d.closing.level, d.closing.err = d.closing.level+off, math.Hypot(d.closing.err, off/4)
 		d.doubts = append(d.doubts, fmt.Sprintf("one reading alone leads to a closing %.1f in below all the others behind it: theirs is taken", off))
 	}

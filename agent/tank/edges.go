@@ -252,7 +252,7 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, recent []sample, in bounds) g
 // what flowed in between: it hangs on that one, or on none.
 func aloneAt(ts *tankState, d draw, g gauge, behind bool) float64 {
 	at, slope, side := d.start, d.inflowBefore, -1.0
-	b := between(ts.levels.recent, math.Max(ts.decidedTo, at-aloneLong), at)
+	b := between(ts.levels.recent, math.Max(math.Max(ts.decidedTo, d.within.lo), at-aloneLong), at)
 	if !behind && g.since > 0 && g.samples > restFew { // read off a piece that rises as the well's pump makes it
 		b, slope = between(b, g.since, at), g.slope
 	}

@@ -35,3 +35,23 @@ func TestAHatchThatIsOpenedAboutALoad(t *testing.T) {
 		})
 	}
 }
+
+// A sensor shows the interface until a load is under way: that is no rest before it, and no ticket closes above its opening, wherever the draw before ended.
+func TestWhatASensorShowedBeforeItJumpedIsNoOpening(t *testing.T) {
+	r := newRig(t, tanktest.Well{})
+	ts := &tankState{}
+	for k := range 60 {
+		s := sample{t: 60 * float64(k), v: 7, n: 1}
+		if k >= 31 {
+			s.v = float32(math.Max(28, 87.5-2.9*float64(k-31)))
+		}
+		ts.levels.recent = append(ts.levels.recent, s)
+	}
+	for _, lo := range []float64{31 * 60, 0} {
+		u := &update{siteTanks: siteTanks{r.site, &State{tanks: []*tankState{ts}}}}
+		d := draw{start: 30.5 * 60, end: 52 * 60, opening: gauge{level: 87.5}, closing: gauge{level: 28}, within: bounds{lo, 3600}, next: math.Inf(1), leaptAt: math.Inf(1)}
+		if u.takeNext(0, ts, &d); d.opening.level != 87.5 || d.closing.level != 28 {
+			t.Errorf("it opens at %g in and closes at %g, after a bound at %g s", d.opening.level, d.closing.level, lo)
+		}
+	}
+}
