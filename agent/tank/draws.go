@@ -242,7 +242,7 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 // rest at least, and minutes before it, as the readings show both times.
 func (ts *tankState) checksSeal(t *Tank, a, b draw) bool {
 	va, unsure := t.volume(a), math.Min(ts.interval.fresh(), pauseBrief)
-	return b.start-a.end <= pauseSure+unsure && va < math.Min(bleedBbl, t.volume(b)) && a.end-a.start <= unsure+va/(foamRate*t.pumpRate(b))*60
+	return b.start-a.end <= pauseSure+unsure && va < math.Min(bleedBbl, t.volume(b)) && a.end-a.start <= 2*unsure+va/(foamRate*t.pumpRate(b))*60
 }
 
 // stepsBeside says that all of one of two draws fell between two readings, faster than any pump, of a sensor that was alive in between:

@@ -22,7 +22,8 @@ func TestASealCheckBelongsToItsLoad(t *testing.T) {
 		"each 60 s":     {check, 60, true, "radar"},
 		"minutes more":  {tanktest.Move{From: aLoad.From - 600, Bbl: 2.5, Rate: 5}, 10, false, "radar"},
 		"5 bbl of them": {tanktest.Move{From: aLoad.From - 300, Bbl: 5, Rate: 5}, 60, true, "radar"},
-		"no hatch":      {tanktest.Move{From: aLoad.From - 270, Bbl: 3, Rate: 5}, 60, true, "hydrostatic"}, // which would be shut again behind it
+		"slowly":        {tanktest.Move{From: aLoad.From - 330, Bbl: 3.5, Rate: 2.2}, 45, true, "hydrostatic"}, // either time is known to a reading
+		"no hatch":      {tanktest.Move{From: aLoad.From - 270, Bbl: 3, Rate: 5}, 60, true, "hydrostatic"},     // which would be shut again behind it
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, tanktest.Well{Level0: 180, Moves: []tanktest.Move{c.first, aLoad}})
