@@ -246,7 +246,7 @@ func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
 		}},
 		"bbl, after 4 min, left slower than the pump drew": {[]tanktest.Move{aLoad}, func(s float64) float64 {
 			since := s - aLoad.End()
-			return 2.6 * stats.Clamp(1+since/300, 0, 1) * (1 - stats.Clamp((since-270)/110, 0, 1))
+			return 2.6 * stats.Clamp(1+since/300, 0, 1) * math.Exp(-math.Max(0, since-270)/120)
 		}},
 		"at once, faster than max_rate, which is not counted": {[]tanktest.Move{aLoad}, func(s float64) float64 {
 			return -8 * stats.Clamp(math.Floor((s-aLoad.End()-480)/100), 0, 5)

@@ -281,11 +281,12 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 		a.doubts = append(a.doubts, fmt.Sprintf("level rose by %.1f in before its last part, and fell slower: foam, or oil that came in", rose))
 	}
 	since := b.inflowAfter * (b.end - a.end)
-	slow, decaying := bleedRate, vb < lastPart*(va+vb) && b.samples > 0 && pause > pauseSure && decays(ts, b)
-	if decaying && vb < early*(va+vb) {
-		slow = foamRate
+	seen, shape := b, pumpSure
+	if seen.start -= pause / 2; vb < lastPart*(va+vb) && b.samples > 0 && pause > pauseSure/2 { // with the rest before it
+		shape = decay(ts, seen)
 	}
-	collapsed := rose > explainedShare*(b.opening.level-b.closing.level) || pause > pauseSure && t.pumpRate(b) < slow*t.pumpRate(a)
+	decaying, slower := pause > pauseSure && shape <= decaySure, vb < early*(va+vb) && t.pumpRate(b) < foamRate*t.pumpRate(a)
+	collapsed := rose > explainedShare*(b.opening.level-b.closing.level) || pause > pauseSure && (decaying && slower || t.pumpRate(b) < bleedRate*t.pumpRate(a))
 	if collapsed && vb < t.Loads.MinLoad {
 		a.within.hi, a.foamTo = b.within.hi, b.end
 		if b.closing.level-since < a.closing.level {
@@ -299,7 +300,7 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 		a.doubts = append(a.doubts, fmt.Sprintf("its last part, after %.0f min, fell ever slower: foam, or oil that left", pause/60))
 	}
 	above := t.Sensor != "float" && t.Sensor != "hydrostatic" // else it feels no foam, and a driver tops off as slowly as he likes
-	if above && !decaying && pause > pauseSure/2 && vb < early*(va+vb) && vb >= partBbl/2 && b.samples > 0 && t.pumpRate(b) < foamRate*t.pumpRate(a) {
+	if above && slower && !decaying && shape < pumpSure && vb >= partBbl/2 {
 		a.doubts = append(a.doubts, fmt.Sprintf("its last %.1f bbl, after %.0f min, left slower than the pump drew: foam, or a hose that ran on", vb, pause/60))
 	}
 	if vb >= partBbl || va < partBbl {

@@ -246,15 +246,37 @@ func TestALevelThatLiesFlatIsNoFoam(t *testing.T) {
 	}
 }
 
-// What leaves minutes behind the rest and slower than half as fast may be foam, but not where a sensor feels none: there a driver tops off.
-func TestASlowTopOffIsNoFoamWhereNoneIsFelt(t *testing.T) {
-	last := tanktest.Move{From: aLoad.End() + 260, Bbl: 6, Rate: 2.4}
-	w := tanktest.Well{Level0: 180, Moves: []tanktest.Move{aLoad, last}}
-	for sensor, says := range map[string]string{"radar": "left slower than the pump drew", "float": "", "hydrostatic": ""} {
+// What leaves minutes behind the rest, and slower than half as fast, may be foam: not where a sensor feels none, nor where it starts and stops
+// at once, as a driver tops off, and foam goes ever slower.
+func TestASlowTopOffIsNoFoam(t *testing.T) {
+	last := tanktest.Move{From: aLoad.End() + 260, Bbl: 6, Rate: 2}
+	foam := func(s float64) float64 {
+		since := s - aLoad.End()
+		return 2.6 * stats.Clamp(1+since/300, 0, 1) * math.Exp(-math.Max(0, since-270)/120)
+	}
+	none := func(float64) float64 { return 0 }
+	for _, c := range []struct {
+		sensor string
+		every  float64
+		moves  []tanktest.Move
+		foam   func(s float64) float64
+		says   string
+	}{
+		{"radar", 20, []tanktest.Move{aLoad, last}, none, ""},
+		{"radar", 60, []tanktest.Move{aLoad, last}, none, ""},
+		{"float", 20, []tanktest.Move{aLoad, last}, none, ""},
+		{"hydrostatic", 20, []tanktest.Move{aLoad, last}, none, ""},
+		{"radar", 20, []tanktest.Move{aLoad}, foam, "left slower than the pump drew"},
+		{"radar", 60, []tanktest.Move{aLoad}, foam, "left slower than the pump drew"},
+	} {
+		w := tanktest.Well{Level0: 180, Moves: c.moves}
 		r := newRig(t, w)
-		r.every, r.site.tanks[0].Sensor = 20, sensor
+		r.every, r.site.tanks[0].Sensor = c.every, c.sensor
+		r.sensor = func(_ int, s, v float64) (float64, bool) { return v + c.foam(s), true }
 		r.run(0, 8*tanktest.Hour)
-		r.matches(0.3, 90, labelOf(w, aLoad, last))
-		t.Run(sensor, func(t *testing.T) { asksFor(t, r.loads[0], says) })
+		if len(r.loads) != 1 || math.Abs(r.loads[0].Close-w.Level(5*tanktest.Hour)) > 0.8 {
+			t.Fatalf("want a closing of %.2f in: %+v", w.Level(5*tanktest.Hour), r.loads)
+		}
+		t.Run(c.sensor, func(t *testing.T) { asksFor(t, r.loads[0], c.says) })
 	}
 }

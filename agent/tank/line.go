@@ -184,6 +184,7 @@ const (
 	decayMost    = 2.0  // times a fall's length that a pump may take, and a half of it that what decays may take to fall by e
 	decayLeast   = 10.0 // s, the same
 	decaySure    = 0.6  // share of the squares that a pump leaves, which what decays leaves at most
+	pumpSure     = 1.3  // times the squares that a pump leaves, from which on what decays leaves too many for it
 	decayStops   = 0.02 // of a fall that its readings may lie off what decays where it seemed to stop, as noise does near its end
 	pumpedEdge   = 0.05 // share of a fall at either end in which readings are not under way
 	pumpedFew    = 4    // samples under way that show a pump
@@ -198,10 +199,13 @@ var pumps = []float64{1, 1.25, 1.5, 2}
 
 // decays says that a draw was fastest at first and ever slower, as foam that collapses, ice that thaws and a filter that forgets, and
 // not as under any pump: it is fitted as each of them from every instant at which it may have begun.
-func decays(ts *tankState, d draw) bool {
+func decays(ts *tankState, d draw) bool { return decay(ts, d) <= decaySure }
+
+// decay is how much of the squares that the likeliest pump leaves of a fall what decays leaves; 1 where nobody can tell.
+func decay(ts *tankState, d draw) float64 {
 	b := between(ts.levels.recent, d.start, math.Max(d.end, math.Min(ts.last.t, d.next)))
 	if len(b) < pumpedFew {
-		return false
+		return 1
 	}
 	top, low := d.opening.level, d.closing.level
 	for k := stepFew; k <= len(b); k += stepFew { // it may have fallen on
@@ -209,25 +213,23 @@ func decays(ts *tankState, d draw) bool {
 	}
 	if float64(b[0].v) < top-0.1*(top-low) {
 		if b[0].flags != unlinked {
-			return false // nobody saw it begin
+			return 1 // nobody saw it begin
 		}
 		top = float64(b[0].v) // what decays does so from any point on
 	}
 	b = fallOf(b, top, low)
 	if len(b) < pumpedFew {
-		return false
+		return 1
 	}
 	exponential := bestFall(b, top, low, func(x float64) float64 { return math.Exp(-x) }, 0.5)
 	if d.parts > 1 && exponential > float64(len(b))*stats.Square(decayStops*(top-low)) { // what stops and goes on is a pump
-		return false
+		return 1
 	}
-	for _, power := range pumps {
-		even := bestFall(b, top, low, func(x float64) float64 { return math.Pow(math.Max(0, 1-x), power) }, 1)
-		if exponential > decaySure*even {
-			return false
-		}
+	even := math.Inf(1)
+	for k := 0; k < len(pumps) && exponential < pumpSure*even; k++ {
+		even = math.Min(even, bestFall(b, top, low, func(x float64) float64 { return math.Pow(math.Max(0, 1-x), pumps[k]) }, 1))
 	}
-	return true
+	return exponential / even
 }
 
 // averagedStep is into how many equal parts the readings of a fall cut it from rest to rest; 0 where they do not. A step of the sensor over which
