@@ -101,3 +101,35 @@ func TestATankWhoseLoadWasStoppedIsNotSealed(t *testing.T) {
 		t.Errorf("%+v, want a closing of %.2f in and 7.3 bbl that flowed in", r.loads, want)
 	}
 }
+
+// A separator that dumps, or a slug that runs, in the minute of the stop lifts the level as it did before: the closing is what stood at the
+// stop, and neither what the level comes to nor a vacuum's dip is taken off.
+func TestADumpAsThePumpStopsIsNoneOfItsClosing(t *testing.T) {
+	for _, c := range []struct {
+		sensor                  string
+		poll, bbl, long, behind float64
+		step                    float64 // in
+	}{
+		{"hydrostatic", 15, 5, 100, 30, 0},
+		{"analog", 30, 3.4, 300, 0, 0},
+		{"radar", 30, 4, 300, -100, 0},
+		{"float", 10, 4, 240, -40, 0.5},
+	} {
+		w := tanktest.Well{Level0: 130, Moves: []tanktest.Move{aLoad}}
+		for at := aLoad.End() + c.behind - 20*1500; at < aLoad.End()+2*tanktest.Hour; at += 1500 {
+			w.Moves = append(w.Moves, tanktest.Move{From: at, Bbl: -c.bbl, Rate: c.bbl / c.long * 60})
+		}
+		r := newRig(t, w)
+		r.every, r.site.tanks[0].Sensor = c.poll, c.sensor
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if c.step > 0 {
+				return c.step * math.Round(w.Level(s)/c.step), true
+			}
+			return tanktest.Radar(i, s, w.Level(s)), true
+		}
+		r.run(0, 8*tanktest.Hour)
+		if want := w.Level(aLoad.End()); len(r.loads) != 1 || math.Abs(r.loads[0].Close-want) > 0.7 {
+			t.Errorf("%s: %+v, want a closing of %.2f in", c.sensor, r.loads, want)
+		}
+	}
+}

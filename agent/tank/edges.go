@@ -58,6 +58,10 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	if b := between(ts.levels.recent, f.to.t-nodeEvery/2, math.Min(in.hi, f.to.t+restNear)); len(b) > 0 {
 		s1.v = stats.Median(values(b[:min(5, len(b))]))
 	}
+	b := between(ts.levels.recent, f.from.t, math.Min(in.hi, f.to.t+restNear))
+	if low, _ := lowestTwo(b); len(b) > 0 && t.Group == "" && math.Min(s1.at(low.t), float64(b[len(b)-1].v))-low.v > math.Max(spikeLeast, spikeSigma*ts.noise.perSample()) {
+		s1.t, s1.v = low.t, low.v // what a separator dumped came behind it
+	}
 	inner := ts.underWay(f, s0.v, s1.v)
 	d.samples = len(inner)
 	drawn := ts.beforeStandstill(inner)
@@ -238,14 +242,24 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, recent []sample, in bounds) g
 	}
 	r := ts.resting(t, *d)
 	r.at, r.samples, r.slosh, r.past = d.end, b, d.slosh, ts.levels.even(math.Max(ts.decidedTo, d.start-fineFor), d.start)
+	dips := false
+	if t.Loads.Settle == 0 && len(b) > 0 && b[0].t-d.end < vapourLong/2 && (t.Sensor == "hydrostatic" || t.Sensor == "analog" && t.Group == "") {
+		dips, r.dump = r.dips(d.inflowAfter)
+		dips = dips || t.Sensor == "hydrostatic"
+	}
 	switch {
-	case t.Loads.Settle == 0 && len(b) > 0 && b[0].t-d.end < vapourLong/2 && (t.Sensor == "hydrostatic" || t.Sensor == "analog" && t.Group == "" && r.dips(d.inflowAfter)):
+	case dips:
 		_, longer := ts.stillSince(*d)
 		return r.withoutDip(d.inflowAfter, longer > stillMore)
 	case d.deadband > 0:
 		return r.estimate(d.inflowAfter).withDeadband(between(recent, d.start, from), b, d.deadband, ts.noise.perSample())
 	}
-	return r.estimate(d.inflowAfter)
+	g := r.estimate(d.inflowAfter)
+	if low, one := lowestTwo(between(recent, d.start, math.Min(in.hi, from+nodeEvery))); d.step < coarseLeast && t.Group == "" && g.level-one > restSigmas*math.Hypot(g.err, r.sigma)+math.Max(pieceLower, d.slosh) && g.level-one < ranDumps*r.dumped(ranLong) {
+		g.err = math.Hypot(g.err, (low.v-one)/2) // what a separator dumped came right behind it
+		g.level = math.Min(g.level, low.v)
+	}
+	return g
 }
 
 // aloneAt are the inches by which a closing lies below all that was read behind it but one reading, or an opening above all before it, beside
@@ -312,34 +326,14 @@ func (r resting) evening(b []sample, most float64) evening {
 	return best
 }
 
-// dips says that a current loop carries a pressure: right behind a truck its level comes up quickly at first and then less, as none does
-// that rises at once when a separator dumps. Of few readings two dumps are not told from it.
-func (r resting) dips(inflow float64) bool {
-	r.samples = r.untilRefilled(r.samples[:searchTime(r.samples, r.at+vapourLong)])
-	b := r.thinned(r.withoutSpikes())
-	if len(b) < dipFew || b[0].t-r.at > dipSoon || r.step >= coarseLeast {
-		return false
-	}
-	r.sigma = math.Max(math.Max(r.sigma, neighbourScatter(b)), r.step/math.Sqrt(12))
-	made := math.Hypot(r.inflow.err, math.Sqrt(r.inflow.variance/vapourLong))
-	best, once := shapeFit{missed: math.Inf(1)}, math.Inf(1)
-	for fade := vapourFade / 6; fade <= 2*vapourFade; fade *= 1.5 {
-		if f := r.fitShape(b, func(after float64) float64 { return -math.Exp(-after / fade) }, inflow, made); f.missed < best.missed {
-			best = f
-		}
-	}
-	for _, s := range b[1:] {
-		dumped := func(after float64) float64 { return math.Min(0, math.Copysign(1, after-(s.t-r.at))) }
-		once = math.Min(once, r.fitShape(b, dumped, inflow, made).missed)
-	}
-	return best.inches > math.Max(dipLeast, dipSure*best.err) && best.inches < vapourMost && best.missed < math.Min(dipShare*once, once-piecePrice)
-}
-
 // withoutDip follows the rest after a truck back to its end, as a level that strays from an even rise less a vacuum's dip that fades: a
 // pressure sensor at the bottom feels the vapour space too. Oil that comes in only later is none of it. In a tank that was sealed before the
 // truck came nothing flows in until the well is back, at some time or later than all that is read, as the readings are likeliest.
 func (r resting) withoutDip(inflow float64, sealed bool) gauge {
 	b := r.untilRefilled(r.samples[:searchTime(r.samples, r.at+vapourLong)])
+	if r.dump.hi > 0 {
+		inflow = 0 // between its dumps a separator gives nothing
+	}
 	first, came := between(b, b[0].t, b[0].t+refillFirst), inflow
 	if seen, ok := fit(first); ok && len(first) >= stepFew {
 		came = stats.Clamp(seen.slope+r.roughSlope(len(first), first[len(first)-1].t-first[0].t), 0, inflow)
@@ -362,6 +356,9 @@ func (r resting) dipped(b []sample, inflow, from float64) (g gauge, unlikely flo
 	for i := len(b) - 1; i >= 0; i-- {
 		s := b[i]
 		came := math.Max(0, at-math.Max(s.t, from))
+		if s.t < r.dump.hi && at > r.dump.lo {
+			ll += stats.Square(vapourMost)
+		}
 		level, ll, at = level-inflow*came, ll+r.inflow.variance*came, s.t
 		fade := math.Exp(-(s.t - r.at) / vapourFade)
 		off := float64(s.v) - (level - fade*dip)

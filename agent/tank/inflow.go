@@ -364,3 +364,36 @@ func (ts *tankState) stillSince(d draw) (since, times float64) {
 	since = b[from].t
 	return since, (at - since) / max(longest, stillFew*ts.interval.fresh(), nodeEvery, slack/made)
 }
+
+// dips says that a current loop carries a pressure: right behind a truck its level comes up quickly at first and then less, as none does
+// that rises when a separator dumps, or a slug runs; or in which time that came, where it is likelier. Of few readings two dumps are not told from it.
+func (r resting) dips(inflow float64) (dips bool, dump bounds) {
+	r.samples = r.untilRefilled(r.samples[:searchTime(r.samples, r.at+vapourLong)])
+	b := r.thinned(r.withoutSpikes())
+	if len(b) < dipFew || b[0].t-r.at > dipSoon || r.step >= coarseLeast {
+		return false, dump
+	}
+	r.sigma = math.Max(math.Max(r.sigma, neighbourScatter(b)), r.step/math.Sqrt(12))
+	made := math.Hypot(r.inflow.err, math.Sqrt(r.inflow.variance/vapourLong))
+	best, slow, once := shapeFit{missed: math.Inf(1)}, shapeFit{missed: math.Inf(1)}, math.Inf(1)
+	for fade := vapourFade / 6; fade <= 2*vapourFade; fade *= 1.5 {
+		if f := r.fitShape(b, func(after float64) float64 { return -math.Exp(-after / fade) }, inflow, made); f.missed < best.missed {
+			best = f
+		}
+	}
+	for _, s := range b[1:] {
+		rises := func(long float64) shapeFit {
+			return r.fitShape(b, func(after float64) float64 { return stats.Clamp((r.at+after-s.t)/long, -1, 0) }, inflow, made)
+		}
+		once = math.Min(once, rises(1).missed)
+		for long := ranLong / 8; long <= ranLong; long *= 1.5 {
+			if f := rises(long); f.missed < slow.missed {
+				slow, dump = f, bounds{s.t - 1.2*long, s.t + 0.2*long} // as closely as it is known
+			}
+		}
+	}
+	if slow.missed > math.Min(dipShare*best.missed, best.missed-piecePrice) || slow.inches > liftDumps*r.dumped(ranLong) || slow.inches < 2*vapourUsual {
+		dump = bounds{}
+	}
+	return best.inches > math.Max(dipLeast, dipSure*best.err) && best.inches < vapourMost && best.missed < math.Min(math.Min(dipShare*once, once-piecePrice), slow.missed), dump
+}

@@ -147,6 +147,18 @@ func (l *levels) mostRisen(from, to, long float64) (most float64) {
 	return most
 }
 
+// lowestTwo is the level, and its time, of the two readings on end that lie lowest, and the lowest alone.
+func lowestTwo(b []sample) (two point, one float64) {
+	two.v, one = math.Inf(1), math.Inf(1)
+	for k := 1; k < len(b); k++ {
+		one = math.Min(one, float64(b[k].v))
+		if v := math.Max(float64(b[k-1].v), float64(b[k].v)); v < two.v {
+			two = point{b[k].t, v}
+		}
+	}
+	return two, one
+}
+
 // roseBefore is how fast a level rose in the time before another, at most so long, inches a second: all that is known of the inflow of
 // a store's first minutes.
 func (l *levels) roseBefore(at, long float64) float64 {

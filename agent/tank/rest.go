@@ -48,6 +48,7 @@ type resting struct {
 	top         float64   // in, the highest that a well may fill the tank; 0: unknown
 	sensorError float64   // in, the standard error of its kind of sensor
 	lifts       []float64 // times at which the level was lifted at once, by what a separator dumped
+	dump        bounds    // when it dumped behind a draw, which is likelier than a vacuum's dip
 	resolution
 }
 
@@ -227,8 +228,7 @@ func (r resting) near(slope float64) gauge {
 	case g.away > restFar: // no further back than to what still fell, which was read
 		g.level += slope * (ps[k-1].to - end)
 	}
-	g.err = math.Max(g.err, sigma/math.Sqrt(float64(len(r.samples))))
-	g.err = math.Hypot(g.err, unsure)
+	g.err = math.Hypot(math.Max(g.err, sigma/math.Sqrt(float64(len(r.samples)))), unsure)
 	return g
 }
 
