@@ -133,3 +133,22 @@ func TestADumpAsThePumpStopsIsNoneOfItsClosing(t *testing.T) {
 		}
 	}
 }
+
+// A haul by gravity takes hours, in which a separator dumps five barrels again and again: what falls on behind each dump is more than had
+// left before the first, and none of it foam.
+func TestDumpsDoNotCutASlowLoad(t *testing.T) {
+	for _, c := range []struct{ every, first, phase float64 }{{1080, 200, 100}, {1200, 300, 10}, {1320, 420, 100}} {
+		load := tanktest.Move{From: 4*tanktest.Hour + c.phase, Bbl: 195, Rate: 1.2}
+		w := tanktest.Well{Level0: 120, Moves: []tanktest.Move{load}}
+		for at := load.From + c.first - 8*c.every; at < load.End()+2*tanktest.Hour; at += c.every {
+			w.Moves = append(w.Moves, tanktest.Move{From: at, Bbl: -5, Rate: 3})
+		}
+		r := newRig(t, w)
+		r.every, r.site.tanks[0].Sensor = 120, "float"
+		r.sensor = func(_ int, s, _ float64) (float64, bool) { return math.Round(2*w.Level(s)) / 2, true }
+		r.run(0, 9*tanktest.Hour)
+		if want := (w.Level(load.From) - w.Level(load.End())) * tanktest.PerInch; len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-want) > 3 {
+			t.Errorf("%+v: %+v, want %.1f bbl", c, r.loads, want)
+		}
+	}
+}

@@ -287,7 +287,7 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 	}
 	decaying, slower := pause > pauseSure && shape <= decaySure, vb < early*(va+vb) && t.pumpRate(b) < foamRate*t.pumpRate(a)
 	collapsed := rose > explainedShare*(b.opening.level-b.closing.level) || pause > pauseSure && (decaying && slower || t.pumpRate(b) < bleedRate*t.pumpRate(a))
-	if collapsed && vb < t.Loads.MinLoad {
+	if collapsed && vb < math.Min(va, t.Loads.MinLoad) {
 		a.within.hi, a.foamTo = b.within.hi, b.end
 		if b.closing.level-since < a.closing.level {
 			a.closing = b.closing

@@ -58,8 +58,8 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	if b := between(ts.levels.recent, f.to.t-nodeEvery/2, math.Min(in.hi, f.to.t+restNear)); len(b) > 0 {
 		s1.v = stats.Median(values(b[:min(5, len(b))]))
 	}
-	b := between(ts.levels.recent, f.from.t, math.Min(in.hi, f.to.t+restNear))
-	if low, _ := lowestTwo(b); len(b) > 0 && t.Group == "" && math.Min(s1.at(low.t), float64(b[len(b)-1].v))-low.v > math.Max(spikeLeast, spikeSigma*ts.noise.perSample()) {
+	b := between(ts.levels.recent, math.Max(f.from.t, f.to.t-restNear), math.Min(in.hi, f.to.t+restNear))
+	if low, _ := lowestTwo(b); ts.interval.fresh() < restApart && len(b) > 0 && t.Group == "" && math.Min(s1.at(low.t), float64(b[len(b)-1].v))-low.v > math.Max(spikeLeast, spikeSigma*ts.noise.perSample()) {
 		s1.t, s1.v = low.t, low.v // what a separator dumped came behind it
 	}
 	inner := ts.underWay(f, s0.v, s1.v)
