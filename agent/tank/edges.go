@@ -59,8 +59,10 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 		s1.v = stats.Median(values(b[:min(5, len(b))]))
 	}
 	b := between(ts.levels.recent, math.Max(f.from.t, f.to.t-restNear), math.Min(in.hi, f.to.t+restNear))
-	if low, _ := lowestTwo(b); ts.interval.fresh() < restApart && len(b) > 0 && t.Group == "" && math.Min(s1.at(low.t), float64(b[len(b)-1].v))-low.v > math.Max(spikeLeast, spikeSigma*ts.noise.perSample()) {
-		s1.t, s1.v = low.t, low.v // what a separator dumped came behind it
+	if low, _ := lowestTwo(b); ts.interval.fresh() < restApart && len(b) > 0 && t.Group == "" {
+		if rose := math.Min(s1.at(low.t), float64(b[len(b)-1].v)) - low.v; rose > math.Max(spikeLeast, spikeSigma*ts.noise.perSample()) && rose < liftDumps*ts.levels.mostRisen(math.Max(ts.decidedTo, f.from.t-fineFor), f.from.t, ranLong) {
+			s1.t, s1.v = low.t, low.v // what a separator dumped came behind it
+		}
 	}
 	inner := ts.underWay(f, s0.v, s1.v)
 	d.samples = len(inner)
@@ -255,7 +257,8 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, recent []sample, in bounds) g
 		return r.estimate(d.inflowAfter).withDeadband(between(recent, d.start, from), b, d.deadband, ts.noise.perSample())
 	}
 	g := r.estimate(d.inflowAfter)
-	if low, one := lowestTwo(between(recent, d.start, math.Min(in.hi, from+nodeEvery))); d.step < coarseLeast && t.Group == "" && g.level-one > restSigmas*math.Hypot(g.err, r.sigma)+math.Max(pieceLower, d.slosh) && g.level-one < ranDumps*r.dumped(ranLong) {
+	dumped, least := r.dumped(ranLong/2), restSigmas*math.Hypot(g.err, r.sigma)+math.Max(pieceLower, d.slosh)
+	if low, one := lowestTwo(between(recent, d.start, math.Min(in.hi, from+nodeEvery))); d.step < coarseLeast && t.Group == "" && g.level-one > least && g.level-one < ranDumps*dumped && dumped > d.usualInflow*ranLong {
 		g.err = math.Hypot(g.err, (low.v-one)/2) // what a separator dumped came right behind it
 		g.level = math.Min(g.level, low.v)
 	}
