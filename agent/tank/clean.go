@@ -170,15 +170,18 @@ func (ts *tankState) hung(t *Tank) bool {
 	return pumped || truck && ts.noise.sigmaAtChange >= heldNoise && ts.interval.stood(stood, neverHeld) && stood >= t.Loads.GapMin.Seconds()
 }
 
-// astraySince says that a sensor which had jumped up has come back lower than it was before by a load at least, and that no draw was
-// seen between: it saw nothing meanwhile, as a radar with ice on its antenna. It gives the last level before.
+// astraySince says that a sensor which had jumped up, or down, has come back lower than it was before by a load at least, and that no draw was
+// seen between: it saw nothing meanwhile, as a radar with ice on its antenna, or showed the water below the oil. It gives the last level before.
 func (ts *tankState) astraySince(t *Tank, to point) (since point, ok bool) {
-	jumped := ts.faults.jumpedUpAt
+	jumped, rises := ts.faults.jumpedUpAt, to.v > ts.last.v
+	if rises {
+		jumped = ts.faults.jumpedAt
+	}
 	if k := searchTime(ts.levels.history, jumped) - 1; jumped > 0 && k >= 0 {
 		since = point{ts.levels.history[k].t, float64(ts.levels.history[k].v)}
 	}
 	over := to.t - since.t
-	if ts.drawing || since.t == 0 || ts.lastDrawEnd > since.t || ts.last.v <= since.v || jumped-since.t > 2*historyEvery || over > t.Loads.MaxGapTicket.Seconds() {
+	if ts.drawing || since.t == 0 || ts.lastDrawEnd > since.t || !rises && ts.last.v <= since.v || jumped-since.t > 2*historyEvery || over > t.Loads.MaxGapTicket.Seconds() {
 		return since, false
 	}
 	left := t.barrels(since.v, to.v)

@@ -55,3 +55,26 @@ func TestWhatASensorShowedBeforeItJumpedIsNoOpening(t *testing.T) {
 		}
 	}
 }
+
+// A device hands on the height of its water for an hour and then the level again, from which a truck was drawn meanwhile: whole, where the
+// level comes back at rest, or so that it comes back while it falls. That hour was not read, and what left over it is one load that asks.
+func TestAnotherValueForAnHour(t *testing.T) {
+	from := 4 * tanktest.Hour
+	for name, at := range map[string]float64{"hidden": from + 900, "under way": from + 2700} {
+		for _, every := range []float64{30, 120} {
+			truck := tanktest.Move{From: at, Bbl: 160, Rate: 5}
+			r := newRig(t, tanktest.Well{Level0: 190, Inflow: 150, Moves: []tanktest.Move{truck}})
+			r.every = every
+			r.sensor = func(_ int, s, v float64) (float64, bool) {
+				if s >= from && s < from+3600 {
+					v = 12 + math.Sin(s)/8
+				}
+				return math.Round(v*16) / 16, true
+			}
+			r.run(0, 9*tanktest.Hour)
+			if len(r.loads) != 1 || math.Abs(r.loads[0].RemovedBbl-truck.Bbl) > 10 || len(r.loads[0].Review) == 0 {
+				t.Errorf("%s, %g s: %+v", name, every, r.loads)
+			}
+		}
+	}
+}

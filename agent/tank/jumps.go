@@ -371,8 +371,7 @@ func (u *update) cameBack(i int, ts *tankState, now, x float64) bool {
 	since, astray := ts.astraySince(&u.site.tanks[i], to)
 	if astray {
 		u.flush(i, ts)
-		jumped := ts.faults.jumpedUpAt
-		u.addEvent(ts, i, eventrules.Step, jumped, to.t, fmt.Sprintf("level was %.2f in, then showed up to about %.2f in for %s and came back to %.2f in: a false echo or a fault, that time counts as not read", since.v, ts.last.v, spanText(to.t-jumped), to.v))
+		u.addEvent(ts, i, eventrules.Step, since.t, to.t, fmt.Sprintf("level was %.2f in, then showed about %.2f in at last for %s and came back to %.2f in: a false echo, another value or a fault, that time counts as not read", since.v, ts.last.v, spanText(to.t-since.t), to.v))
 		u.unread(i, ts, since, to)
 		ts.beginAt(now, x)
 	}
@@ -385,12 +384,16 @@ func (u *update) unread(i int, ts *tankState, since, to point) {
 	if len(ts.levels.recent) == 0 || ts.levels.recent[0].t > since.t {
 		near := between(ts.levels.history, since.t-undoneFine, math.Nextafter(since.t, math.Inf(1)))
 		ts.levels.recent = append(make([]sample, 0, recentMost), near...)
+		for k := range ts.levels.recent {
+			ts.levels.recent[k].n = max(2, ts.levels.recent[k].n) // else they pass for reports by exception
+		}
 		ts.decidedTo = math.Min(ts.decidedTo, since.t-1)
 		h++
 	}
 	h = min(h, len(ts.levels.history))
 	ts.levels.history = ts.levels.history[:h:h]
+	n := max(1, ts.pending.count)
 	ts.last, ts.heldSince, ts.pending, ts.faults.stuckReported = since, to.t, pending{}, false
-	u.put(ts, grained(to.t, to.v, 1))
+	u.put(ts, grained(to.t, to.v, n))
 	u.watch(i, ts, ts.levels.recent[len(ts.levels.recent)-1])
 }
