@@ -371,7 +371,7 @@ func (u *update) cameBack(i int, ts *tankState, now, x float64) bool {
 	since, astray := ts.astraySince(&u.site.tanks[i], to)
 	if astray {
 		u.flush(i, ts)
-		u.addEvent(ts, i, eventrules.Step, since.t, to.t, fmt.Sprintf("level was %.2f in, then showed about %.2f in at last for %s and came back to %.2f in: a false echo, another value or a fault, that time counts as not read", since.v, ts.last.v, spanText(to.t-since.t), to.v))
+		u.addEvent(ts, i, eventrules.Step, since.t, to.t, fmt.Sprintf("level was %.2f in, then something else was shown for %s, %.2f in at last, and it came back to %.2f in: a false echo, another value or a fault, that time counts as not read", since.v, spanText(to.t-since.t), ts.last.v, to.v))
 		u.unread(i, ts, since, to)
 		ts.beginAt(now, x)
 	}
