@@ -122,7 +122,27 @@ func (c *checker) checkLoadsBlock(path string, l tank.Loads) {
 	if (given("truck_max") || given("min_load")) && l.TruckMax > 0 && l.TruckMax < l.MinLoad {
 		c.problemf(path+".truck_max", "%g is below min_load, which is %g; nothing would be a load", l.TruckMax, l.MinLoad)
 	}
+	if given("min_rate") && l.MinRate > slowHauler {
+		c.warnf(path+".min_rate", "%g bbl/min is more than many a hauler draws who loads by gravity, 0.7 to 3, and his loads would be told of as losses; write 0.5, or look how fast the slowest truck here loads", l.MinRate)
+	}
+	if given("max_rate") && l.MaxRate < fastPump {
+		c.warnf(path+".max_rate", "%g bbl/min is less than trucks' pumps may draw, 4 to 12, and a faster load would be doubted or missed; write 15, or remove the line", l.MaxRate)
+	}
+	if (given("pause_merge") || given("truck_max")) && l.TruckMax == 0 && l.PauseMerge >= longPause {
+		c.warnf(path+".pause_merge", "%s, with truck_max 0, makes one load of two trucks that come within it; write 12m, or in truck_max what the largest truck here holds", shortDuration(l.PauseMerge))
+	}
+	if given("settle") && l.Settle >= longSettle {
+		c.warnf(path+".settle", "the closing would be carried back over %s of what the well makes meanwhile, while oil rests within minutes; remove the line, or write 5m", shortDuration(l.Settle))
+	}
 }
+
+// Beyond these a detector's setting costs loads or barrels at ordinary sites.
+const (
+	slowHauler = 1.0 // bbl/min
+	fastPump   = 8.0
+	longPause  = 20 * time.Minute // in which the next truck hooks up
+	longSettle = 30 * time.Minute
+)
 
 // leastBytesPerDay is the least number of bytes a day that lets a site work: a request that needs a new connection takes some
 // 7 KB, most of it the service's certificates, and so does each attempt at a service that is out of order.

@@ -59,3 +59,24 @@ func TestAConstantSealForBothIsDoubted(t *testing.T) {
 		}
 	}
 }
+
+// What a technician sets in good faith and trucks do not keep to is told, at the site and at a tank, and is no mistake.
+func TestSettingsThatMissLoadsAreTold(t *testing.T) {
+	for loads, want := range map[string]string{
+		"min_rate: 2": "min_rate: 2 bbl/min is more than many a hauler draws", "min_rate: 1": "", "max_rate: 6": "max_rate: 6 bbl/min is less than trucks' pumps may draw", "max_rate: 8": "",
+		"pause_merge: 40m, truck_max: 0": "pause_merge: 40m, with truck_max 0, makes one load of two trucks", "pause_merge: 40m": "", "pause_merge: 15m, truck_max: 0": "", "truck_max: 0": "",
+		"settle: 30m": "settle: the closing would be carried back over 30m", "settle: 10m": "",
+	} {
+		for path, at := range map[string]string{"loads": "loads: {min_load: 20}", "tanks[0].loads": "    loads: {truck_max: 200}"} {
+			said, cfg := "", edited(t, at, at[:len(at)-len(strings.TrimLeft(at, " "))]+"loads: {"+loads+"}")
+			for _, key := range []string{"min_rate", "max_rate", "pause_merge", "truck_max", "settle"} {
+				if m := told(cfg.Warnings, path+"."+key); m != "" {
+					said += key + ": " + m
+				}
+			}
+			if (said != "") != (want != "") || !strings.HasPrefix(said, want) {
+				t.Errorf("%s at %s: %q", loads, path, said)
+			}
+		}
+	}
+}
