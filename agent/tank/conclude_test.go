@@ -75,15 +75,15 @@ func TestAPartAsLargeAsTheUsualLoadAsks(t *testing.T) {
 	}
 }
 
-// Two draws minutes apart at unlike rates are no truck with a pause: two tickets where each is a load, that ask as far as one truck holds both, or
-// one that asks. A driver who opens his valve further is one truck.
+// Two draws minutes apart at unlike rates are no truck with a pause: two tickets where each is a load, that ask as far as one truck and its trailer hold
+// both, or one that asks. A driver who opens his valve further is one truck.
 func TestAnotherPumpMinutesFromALoadIsNoPause(t *testing.T) {
 	for _, c := range []struct {
 		first, rate, pause, second, other float64
 		loads                             int
 		asks                              bool
 	}{
-		{71, 4, 330, 131, 9, 2, true}, {100, 6, 600, 60, 1.4, 2, true}, {120, 6, 330, 150, 2.5, 2, false},
+		{71, 4, 330, 131, 9, 2, true}, {100, 6, 600, 60, 1.4, 2, true}, {180, 7, 330, 150, 3.3, 2, false},
 		{57, 4.3, 490, 15.5, 1.5, 1, true}, {90, 5, 300, 90, 7, 1, false},
 	} {
 		a := tanktest.Move{From: 4 * tanktest.Hour, Bbl: c.first, Rate: c.rate}

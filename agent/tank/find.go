@@ -16,6 +16,7 @@ const (
 	twinTruck  = 0.75 // share of the larger of two parts, or of the usual load, from which on each may be a truck's
 	troubled   = 1500 // s that a truck stands at most, of which the hose, or its pump, is in trouble
 	usualMost  = 1.1  // times the usual load, up to which one truck takes it, whatever truck_max says
+	trailer    = 1.3  // times truck_max, that a truck and its trailer hold
 	hidesTruck = 1800 // s of silence that hide a truck, however usual they are
 )
 
@@ -309,7 +310,8 @@ func fastest(ts *tankState, t *Tank, d draw) (rate float64) {
 }
 
 // besideIt are the barrels of another load that ended or began so soon before or behind a draw that both may be one truck's, which had
-// stopped, and the seconds in between: together they are no more than a truck holds, and loads of before do not show that either is a usual one.
+// stopped, and the seconds in between: together they are no more than a truck holds, or with its trailer where the stop is no longer than a truck's, and loads of before do
+// not show that either is a usual one.
 func besideIt(ts *tankState, t *Tank, d draw, own float64) (bbl, off float64, behind bool) {
 	off = math.Inf(1)
 	if n := len(ts.reports.loads); n > 0 {
@@ -319,8 +321,11 @@ func besideIt(ts *tankState, t *Tank, d draw, own float64) (bbl, off float64, be
 	if b := between(ts.levels.recent, d.next, math.Inf(1)); len(b) > 0 && d.next < d.leaptAt && off > troubled {
 		bbl, off, behind = t.barrels(d.closing.level, slices.Min(values(b))), d.next-d.end, true
 	}
-	usual := ts.reports.usual(t)
-	if off < 0 || off > troubled || bbl < t.Loads.MinLoad || own+bbl > t.Loads.TruckMax || usual > 0 && math.Min(own, bbl) >= twinTruck*usual {
+	usual, most := ts.reports.usual(t), t.Loads.TruckMax
+	if off <= t.Loads.PauseMerge.Seconds() { // which truck_max alone keeps apart
+		most *= trailer
+	}
+	if off < 0 || off > troubled || bbl < t.Loads.MinLoad || own+bbl > most || usual > 0 && math.Min(own, bbl) >= twinTruck*usual {
 		return 0, 0, false
 	}
 	return bbl, off, behind
