@@ -123,7 +123,7 @@ func (c *checker) checkLoadsBlock(path string, l tank.Loads) {
 		c.problemf(path+".truck_max", "%g is below min_load, which is %g; nothing would be a load", l.TruckMax, l.MinLoad)
 	}
 	if given("min_rate") && l.MinRate > slowHauler {
-		c.warnf(path+".min_rate", "%g bbl/min is more than many a hauler draws who loads by gravity, 0.7 to 3, and his loads would be told of as losses; write 0.5, or look how fast the slowest truck here loads", l.MinRate)
+		c.warnf(path+".min_rate", "%g bbl/min is more than many a hauler draws who loads by gravity, 0.7 to 3, and each of his loads would ask; write 0.5, or look how fast the slowest truck here loads", l.MinRate)
 	}
 	if given("max_rate") && l.MaxRate < fastPump {
 		c.warnf(path+".max_rate", "%g bbl/min is less than trucks' pumps may draw, 4 to 12, and a faster load would be doubted or missed; write 15, or remove the line", l.MaxRate)

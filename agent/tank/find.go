@@ -16,6 +16,7 @@ const (
 	twinTruck  = 0.75 // share of the larger of two parts, or of the usual load, from which on each may be a truck's
 	troubled   = 1500 // s that a truck stands at most, of which the hose, or its pump, is in trouble
 	usualMost  = 1.1  // times the usual load, up to which one truck takes it, whatever truck_max says
+	slowTruck  = 0.5  // bbl/min, which no truck that loads is slower than
 	trailer    = 1.3  // times truck_max, that a truck and its trailer hold
 	hidesTruck = 1800 // s of silence that hide a truck, however usual they are
 )
@@ -82,10 +83,13 @@ func (r *readings) fallFinder(t *Tank, speed, level, inflow float64) fallFinder 
 	return f
 }
 
-// leastNet is the least rate in bbl a minute at which a level falls that is drawn from at min_rate while so many inches a second flow in.
+// leastNet is the least rate in bbl a minute at which a level falls that is drawn from at the least rate while so many inches a second flow in.
 func (t *Tank) leastNet(inflow, per float64) float64 {
-	return math.Max(netLeast*t.Loads.MinRate, t.Loads.MinRate-60*inflow*per)
+	return math.Max(netLeast*t.leastRate(), t.leastRate()-60*inflow*per)
 }
+
+// leastRate is the rate in bbl a minute from which on a draw is looked for: min_rate, but none so high that a load by gravity goes untold.
+func (t *Tank) leastRate() float64 { return math.Min(t.Loads.MinRate, slowTruck) }
 
 // falls finds the stretches of samples in which the level falls as in a draw.
 func (f fallFinder) falls(b []sample) []fall {

@@ -240,7 +240,7 @@ func (s siteTanks) addEvidence(i int, ts *tankState, d draw, now float64, l *Loa
 	l.Trend = ts.levels.trend(t, d, now, s.site.speed)
 	name, rose := s.othersRoseOver(i, d)
 	l.Rivals = &Rivals{
-		MinLoad: t.Loads.MinLoad, MinRate: t.Loads.MinRate,
+		MinLoad: t.Loads.MinLoad, MinRate: t.leastRate(),
 		Rose: name, RoseBbl: stats.Round(rose, 1), Unread: s.unread(i, d), BackIn: stats.Round(ts.regained(t, d, now).inches, 1),
 		Watched: time.Duration(math.Max(0, math.Min(now, ts.last.t)-d.end-d.closing.carried)) * time.Second, // readings may have stopped
 	}

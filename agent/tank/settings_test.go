@@ -135,3 +135,23 @@ func TestWhenAGroupIsGauged(t *testing.T) {
 		}
 	}
 }
+
+// What falls between two rests as far as a load is told, however far above it min_rate stands: it is one ticket, and asks where it left slower.
+func TestALoadSlowerThanMinRateAsks(t *testing.T) {
+	for rate, want := range map[float64]string{1.4: "bbl a minute, where min_rate is 2", 1.9: "", 0.3: "no load"} {
+		m := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 140, Rate: rate}
+		w := tanktest.Well{Level0: 150, Inflow: 270, Moves: []tanktest.Move{m}}
+		r := newRig(t, w)
+		r.site.tanks[0].Loads.MinRate = 2
+		r.run(0, 16*tanktest.Hour)
+		if want == "no load" {
+			r.matches(0, 0)
+			continue
+		}
+		r.matches(0.3, 120, labelOf(w, m, m))
+		asksFor(t, r.loads[0], want)
+		if l := r.loads[0]; (len(l.Review) > 0) != (want != "") {
+			t.Errorf("at %g bbl a minute: %q", rate, l.Review)
+		}
+	}
+}

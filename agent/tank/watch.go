@@ -17,14 +17,14 @@ const (
 func (u *update) watch(i int, ts *tankState, s sample) {
 	t := &u.site.tanks[i]
 	per := t.Table.PerInch(float64(s.v))
-	ref, now, dt := ts.levels.fallSoFar(s.t, math.Max(watchBack, 60*fallLeast*per/t.Loads.MinRate)) // of a wide tank it is long until a draw shows
+	ref, now, dt := ts.levels.fallSoFar(s.t, math.Max(watchBack, 60*fallLeast*per/t.leastRate())) // of a wide tank it is long until a draw shows
 	if dt <= 0 {
 		return
 	}
 	drop := ref - now
 	gap := dt >= math.Min(ts.interval.gapMin(t, u.site.speed), hidesTruck)
 	asFast := func(rate float64) bool { return drop > ts.noise.leastFall() && drop*per >= 0.8*rate*dt/60 }
-	falls := asFast(t.Loads.MinRate) || asFast(netLeast*t.Loads.MinRate) && asFast(t.leastNet(ts.inflow(t, s.t-dt).usual, per))
+	falls := asFast(t.leastRate()) || asFast(netLeast*t.leastRate()) && asFast(t.leastNet(ts.inflow(t, s.t-dt).usual, per))
 	if gap && drop*per >= 0.3*t.Loads.MinLoad {
 		falls = true
 	}
