@@ -114,7 +114,7 @@ func (ts *tankState) drawsAmong(t *Tank, finder fallFinder, b []sample, all boun
 		d := ts.findEdges(t, f.withoutSilence(), bounds{lo, hi}, in, now)
 		d = ts.withHiddenCheck(t, d, bounds{lo, d.start}, in, now)
 		lo = d.end + 30
-		load, on, kinked := runsOn(ts, t, d)
+		load, on, kinked := runsOn(ts, t, &d)
 		if longest := pauseLate * t.Loads.PauseMerge.Seconds(); !kinked || on.end > 0 && k+1 < len(fs) && hi-d.end <= longest || on.end == 0 && len(out) > 0 && d.start-out[len(out)-1].end <= longest {
 			out, waits = ts.withDraw(t, out, d) // else the truck went on
 			continue
@@ -312,7 +312,7 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 	}
 	a.parts, a.stood = a.parts+b.parts, a.stood+math.Max(0, pause)
 	a.gap, a.samples = math.Max(a.gap, b.gap), a.samples+b.samples
-	a.slosh, a.endLine = b.slosh, b.endLine
+	a.slosh, a.endLine, a.doubts = b.slosh, b.endLine, append(a.doubts, b.doubts...)
 	a.inflowAfter = b.inflowAfter
 	return a
 }
