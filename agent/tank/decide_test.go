@@ -91,6 +91,15 @@ func TestATopOffMinutesLaterIsThePumpsWork(t *testing.T) {
 	}
 }
 
+// A slow pump fades, and its driver tops off: read each two minutes, no step of that is a fall by itself, and all of it is the load's.
+func TestASlowEndThatIsReadSeldomBelongsToItsLoad(t *testing.T) {
+	m := []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: 140, Rate: 1.6}, {From: 19650, Bbl: 9, Rate: 0.55}, {From: 20900, Bbl: 7, Rate: 0.75}}
+	r := newRig(t, tanktest.Well{Level0: 170, Inflow: 60, Moves: m})
+	r.every, r.sensor = 121, func(_ int, _, v float64) (float64, bool) { return math.Round(4*v) / 4, true }
+	r.run(0, 9*tanktest.Hour)
+	r.matches(0.3, 90, labelOf(r.wells[0], m[0], m[2]))
+}
+
 func TestPausesAreOneLoad(t *testing.T) {
 	parts := []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: 70, Rate: 6}, {From: 0, Bbl: 60, Rate: 6}, {From: 0, Bbl: 50, Rate: 5}}
 	parts[1].From = parts[0].End() + 500

@@ -168,22 +168,22 @@ func (f fallFinder) collect(n []node, down []bool) []fall {
 }
 
 // withoutRest leaves out the long time before the level falls, and behind it:
-// what is recorded seldom fell between two nodes, and rested between the others.
+// what is recorded seldom fell between two nodes, and rested between the others. What comes each two minutes is not recorded seldom.
 func (f fallFinder) withoutRest(n []node, a, z int) (from, to int) {
 	for a+1 < z && n[a+1].t-n[a].t > f.half && n[a].v-n[a+1].v < f.least {
 		a++
 	}
-	for z-1 > a && n[z].t-n[z-1].t > f.half && n[z-1].v-n[z].v < f.least {
+	for z-1 > a && n[z].t-n[z-1].t > 2*f.half && n[z-1].v-n[z].v < f.least {
 		z--
 	}
 	return a, z
 }
 
-// goesOn says that from one falling node to the next the level falls too: one that reports
-// only changes is silent from one truck to the next.
+// goesOn says that from one falling node to the next the level falls too: one that reports only changes is silent from one
+// truck to the next, which come no closer than twice half.
 func (f fallFinder) goesOn(a, b node) bool {
 	dt := b.t - a.t
-	return dt <= f.half || a.v-b.v >= f.slope*dt || dt >= f.gap && a.v-b.v >= f.part
+	return dt <= 2*f.half || a.v-b.v >= f.slope*dt || dt >= f.gap && a.v-b.v >= f.part
 }
 
 // joinable says that after node j the fall goes on within joinWithin.
