@@ -114,12 +114,12 @@ func (ts *tankState) drawsAmong(t *Tank, finder fallFinder, b []sample, all boun
 		d := ts.findEdges(t, f.withoutSilence(), bounds{lo, hi}, in, now)
 		d = ts.withHiddenCheck(t, d, bounds{lo, d.start}, in, now)
 		lo = d.end + 30
-		load, on, kinked := runsOn(ts, t, &d)
+		load, on, kinked := runsOn(ts, t, d)
 		if longest := pauseLate * t.Loads.PauseMerge.Seconds(); !kinked || on.end > 0 && k+1 < len(fs) && hi-d.end <= longest || on.end == 0 && len(out) > 0 && d.start-out[len(out)-1].end <= longest {
 			out, waits = ts.withDraw(t, out, d) // else the truck went on
 			continue
 		}
-		if out, waits = ts.withDraw(t, out, load); on.end > 0 {
+		if out, waits = ts.withDraw(t, out, load); on.start > 0 {
 			out, waits = append(out, on), false
 		}
 	}

@@ -311,9 +311,9 @@ func bestFall(b []sample, top, low float64, shape func(x float64) float64, times
 }
 
 // runsOn cuts a draw in two where it goes over at once into a fall that no truck and no pipeline draws, a small part of the pump's rate, and evenly
-// for more barrels than a hose holds: a leak, or a drain; less than twice as much may be a pump that sucked air, is counted, and asks. A pump that fades
+// for more barrels than a hose holds: a leak, or a drain; less than twice as much may be a pump that sucked air, is counted, and asks, on has no start. A pump that fades
 // has no such kink, and foam goes ever slower. Where the slow part comes first, on is empty: the load begins at the kink, and says what left before.
-func runsOn(ts *tankState, t *Tank, d *draw) (load, on draw, ok bool) {
+func runsOn(ts *tankState, t *Tank, d draw) (load, on draw, ok bool) {
 	b, knee, far := between(ts.levels.recent, d.start, d.end), 0, 0.0 // in that it lies below the line from the opening to the closing
 	for k, s := range b {
 		if off := d.opening.level - d.slope()*(s.t-d.start) - float64(s.v); math.Abs(off) > math.Abs(far) {
@@ -321,7 +321,7 @@ func runsOn(ts *tankState, t *Tank, d *draw) (load, on draw, ok bool) {
 		}
 	}
 	if t.Group != "" || knee < stepFew || len(b)-knee <= stepFew {
-		return *d, *d, false
+		return d, d, false
 	}
 	pump, slow, left := lastOf(b[:knee], lineLong), b[knee+1:], t.barrels(float64(b[knee].v), d.closing.level)
 	if far < 0 {
@@ -334,14 +334,14 @@ func runsOn(ts *tankState, t *Tank, d *draw) (load, on draw, ok bool) {
 	per := t.Table.PerInch(float64(b[knee].v))
 	if left < bleedBbl || len(slow) < pumpedFew || tail.slope < bleedRate*head.slope || (d.usualInflow-tail.slope)*per*60 >= slowestRun ||
 		math.Max(first.slope, last.slope) > kinkEven*math.Min(first.slope, last.slope) {
-		return *d, *d, false
+		return d, d, false
 	}
 	if far > 0 && left < 2*bleedBbl {
 		d.closing.err, d.doubts = math.Hypot(d.closing.err, left/2/per), append(d.doubts, fmt.Sprintf("its last %.1f bbl left at %.1f bbl a minute right behind the pump's rate: it lost its prime, or a drain", left, -tail.slope*per*60))
-		return *d, *d, false
+		return d, draw{end: d.end}, true
 	}
 	at := crossing(head, tail, b[knee-1].t, b[knee+1].t)
-	load, on, g := *d, *d, gauge{level: tail.at(at), err: ts.noise.perSample(), samples: 1}
+	load, on, g := d, d, gauge{level: tail.at(at), err: ts.noise.perSample(), samples: 1}
 	if far < 0 {
 		load.start, load.opening, load.within.lo, load.samples = at, g, at, len(b)-knee
 		load.doubts = append(load.doubts, fmt.Sprintf("%.1f bbl left right before it at %.1f bbl a minute, and are not counted: water, a leak, or a slow start", t.barrels(d.opening.level, g.level), -tail.slope*per*60))
