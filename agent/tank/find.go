@@ -314,8 +314,8 @@ func fastest(ts *tankState, t *Tank, d draw) (rate float64) {
 }
 
 // besideIt are the barrels of another load that ended or began so soon before or behind a draw that both may be one truck's, which had
-// stopped, and the seconds in between: together they are no more than a truck holds, or with its trailer where the stop is no longer than a truck's, and loads of before do
-// not show that either is a usual one.
+// stopped, and the seconds in between: together they are no more than a truck holds, or with its trailer where the stop is no longer than a
+// truck's, and loads of before do not show that either is a usual one.
 func besideIt(ts *tankState, t *Tank, d draw, own float64) (bbl, off float64, behind bool) {
 	off = math.Inf(1)
 	if n := len(ts.reports.loads); n > 0 {
