@@ -180,10 +180,10 @@ func (f fallFinder) withoutRest(n []node, a, z int) (from, to int) {
 }
 
 // goesOn says that from one falling node to the next the level falls too: one that reports only changes is silent from one
-// truck to the next, which come no closer than twice half.
+// truck to the next, which come no closer than twice half; a pump that stood still from one reading to the next did not go on.
 func (f fallFinder) goesOn(a, b node) bool {
 	dt := b.t - a.t
-	return dt <= 2*f.half || a.v-b.v >= f.slope*dt || dt >= f.gap && a.v-b.v >= f.part
+	return dt <= f.half || a.v-b.v >= f.slope*dt || dt <= 2*f.half && a.v-b.v >= f.slope*dt/2 || dt >= f.gap && a.v-b.v >= f.part
 }
 
 // joinable says that after node j the fall goes on within joinWithin.
