@@ -96,3 +96,17 @@ func TestAStopBeforeTheLastMinutes(t *testing.T) {
 	r.run(0, 9*tanktest.Hour)
 	r.matches(0.4, 60, labelOf(w, first, last))
 }
+
+// A slow end that is read each two minutes falls from each reading to the next by half of the least rate; a pump that stood still meanwhile
+// did not go on, and what is silent for longer says nothing.
+func TestASlowEndGoesOnBetweenReadingsTwoMinutesApart(t *testing.T) {
+	f := fallFinder{slope: 0.01, gap: 1800, part: 3, half: slopeHalf}
+	for _, c := range []struct {
+		dt, fell float64
+		on       bool
+	}{{60, 0, true}, {120.6, 0.7, true}, {120.6, 0.5, false}, {300, 2, false}, {300, 4, true}, {3600, 2.9, false}, {3600, 3.1, true}} {
+		if got := f.goesOn(node{0, 80}, node{c.dt, 80 - c.fell}); got != c.on {
+			t.Errorf("%g in within %g s go on: %t", c.fell, c.dt, got)
+		}
+	}
+}

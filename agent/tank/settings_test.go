@@ -155,3 +155,19 @@ func TestALoadSlowerThanMinRateAsks(t *testing.T) {
 		}
 	}
 }
+
+// What a truck and its trailer take within pause_merge of one another is more than truck_max: both tickets ask, but not those of two full trucks.
+func TestATrailerBesideItsTruckAsks(t *testing.T) {
+	for _, first := range []float64{65, 160} {
+		a := tanktest.Move{From: 4 * tanktest.Hour, Bbl: first, Rate: 7}
+		b := tanktest.Move{From: a.End() + 480, Bbl: 179, Rate: 7}
+		r := newRig(t, tanktest.Well{Level0: 230, Moves: []tanktest.Move{a, b}})
+		r.run(0, 8*tanktest.Hour)
+		r.matches(0.08, 20, labelOf(r.wells[0], a, a), labelOf(r.wells[0], b, b))
+		for _, l := range r.loads {
+			if said(l, "one truck or two") != (first < 100) {
+				t.Errorf("%g bbl first: %q", first, l.Review)
+			}
+		}
+	}
+}
