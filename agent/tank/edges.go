@@ -46,12 +46,10 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	}
 	next, made := ts.inflowResumed(t, behind, f.to, math.Min(now, in.hi), made)
 	made = made.withBurst(ts, f.from.t)
-	d := draw{parts: 1, gap: f.gap, within: in, inflowBefore: made.last, inflowAfter: next, usualInflow: made.usual, inflow: made, resolution: ts.levels.resolutionAt(f.from.t, f.to.t)}
-	d.start = f.from.t
+	d := draw{start: f.from.t, parts: 1, gap: f.gap, within: in, inflowBefore: made.last, inflowAfter: next, usualInflow: made.usual, inflow: made, resolution: ts.levels.resolutionAt(f.from.t, f.to.t)}
 	since, longer := ts.stillSince(d)
 	d.away = longer > stillMore && 3*ts.levels.roseBefore(f.to.t+d.start-since, d.start-since) < made.last
-	s0 := line{f.from.t, f.from.v, made.last}
-	s1 := line{f.to.t, f.to.v, next}
+	s0, s1 := line{f.from.t, f.from.v, made.last}, line{f.to.t, f.to.v, next}
 	if b := between(ts.levels.recent, math.Max(in.lo, f.from.t-restNear), f.from.t+nodeEvery/2); len(b) > 0 {
 		s0.v = stats.Median(values(b[max(0, len(b)-5):]))
 	}
@@ -65,10 +63,9 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 		}
 	}
 	inner := ts.underWay(f, s0.v, s1.v)
-	d.samples = len(inner)
-	drawn := ts.beforeStandstill(inner)
+	drawn, n := ts.beforeStandstill(inner), len(inner)
 	head, tail := ts.noise.endLines(t, drawn, s0, s1)
-	if n := len(inner); n-len(drawn) >= restFew {
+	if d.samples = n; n-len(drawn) >= restFew {
 		last := inner[n-1]
 		d.doubts = append(d.doubts, fmt.Sprintf("it had stopped %.0f s before the readings did, and %.1f bbl left unseen: one truck or two", last.t-drawn[len(drawn)-1].t, t.barrels(float64(last.v), s1.v)))
 	}
@@ -105,6 +102,10 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	}
 	if off := float64(seen.v) - d.opening.level; off > 0 { // more came in meanwhile, nobody knows how much
 		d.start, d.opening.level, d.opening.err = math.Min(d.start, seen.t), float64(seen.v), math.Hypot(d.opening.err, off)
+	}
+	if last.t < seen.t && len(rest.samples) == 0 {
+		d.opening.err = math.Hypot(d.opening.err, (float64(last.v-seen.v)+made.last*(seen.t-last.t))/2)
+		d.doubts = append(d.doubts, fmt.Sprintf("it began before its first reading, %s behind the one before", spanText(seen.t-last.t)))
 	}
 
 	d.end = crossing(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
@@ -191,12 +192,11 @@ func (ts *tankState) beforeStandstill(inner []sample) []sample {
 	if n == 0 {
 		return inner
 	}
-	last := inner[n-1]
+	last, first := inner[n-1], searchTime(inner, inner[n-1].t-singleReading)
 	k := searchTime(ts.levels.recent, math.Nextafter(last.t, math.Inf(1)))
 	if k == len(ts.levels.recent) || ts.levels.recent[k].t-last.t < levelFar {
 		return inner
 	}
-	first := searchTime(inner, last.t-singleReading)
 	p := lastOf(inner[:first], lineLong)
 	l, ok := fit(p)
 	if !ok || len(p) < lineEven {

@@ -230,11 +230,12 @@ func (t *Tank) withoutTrickle(fs []fall) []fall {
 }
 
 // lastSeen are the readings on either side of the silence that hides where a draw began: what came behind it lies on the falling line already,
-// and is no rest, however high. Where none does, nothing is the last and before it comes what is lower than any.
+// and is no rest, however high. One that reports only changes was not silent because nothing moved where its value leapt by more. Where
+// none does, nothing is the last and before it comes what is lower than any.
 func lastSeen(ts *tankState, t *Tank, d draw, b []sample, from float64, head line) (last, next sample) {
 	off := math.Max(lineMiss, restSigmas*math.Max(ts.noise.sigma, d.slosh))
-	for k := len(b) - 1; k > 0 && b[k].t >= from && d.deadband == 0; k-- {
-		if b[k].t-b[k-1].t >= ts.interval.gapMin(t, 1) && math.Abs(float64(b[k].v)-head.at(b[k].t)) < off {
+	for k := len(b) - 1; k > 0 && b[k].t >= from; k-- {
+		if b[k].t-b[k-1].t >= ts.interval.gapMin(t, 1) && (d.deadband == 0 || math.Abs(float64(b[k].v-b[k-1].v)) > stoodSteps*d.deadband) && math.Abs(float64(b[k].v)-head.at(b[k].t)) < off {
 			return b[k-1], b[k]
 		}
 	}

@@ -110,3 +110,25 @@ func TestASlowEndGoesOnBetweenReadingsTwoMinutesApart(t *testing.T) {
 		}
 	}
 }
+
+// A box was dead from hours before a load until the pump ran: how much had left is not known, of a sensor that reports only changes either. It
+// asks, and its error holds what the well may have made.
+func TestALoadThatBeganWhileNothingWasRead(t *testing.T) {
+	w := aWell
+	w.Level0, w.Inflow = 60, 300
+	load := tanktest.Move{From: 9 * tanktest.Hour, Bbl: 140, Rate: 4}
+	w.Moves = []tanktest.Move{load}
+	r := newRig(t, w)
+	changes, dead := exceptions(0.25, 4*tanktest.Hour), hide(load.From-5*tanktest.Hour, load.From+600)
+	r.sensor = func(i int, t, v float64) (float64, bool) {
+		if _, on := dead(i, t, v); !on {
+			return v, false
+		}
+		return changes(i, t, math.Round(4*v)/4)
+	}
+	r.run(0, 14*tanktest.Hour)
+	if len(r.loads) != 1 || r.loads[0].ErrorBbl < 30 {
+		t.Fatalf("40 bbl had left unseen: %+v", r.loads)
+	}
+	asksFor(t, r.loads[0], "before its first reading")
+}
