@@ -334,8 +334,8 @@ func (r resting) evening(b []sample, most float64) evening {
 // truck came nothing flows in until the well is back, at some time or later than all that is read, as the readings are likeliest.
 func (r resting) withoutDip(inflow float64, sealed bool) gauge {
 	b := r.untilRefilled(r.samples[:searchTime(r.samples, r.at+vapourLong)])
-	if r.dump.hi > 0 {
-		inflow = 0 // between its dumps a separator gives nothing
+	if r.dump.hi > 0 || r.halted(inflow) {
+		inflow = 0 // between its dumps a separator gives nothing, nor does a well that is away
 	}
 	first, came := between(b, b[0].t, b[0].t+refillFirst), inflow
 	if seen, ok := fit(first); ok && len(first) >= stepFew {

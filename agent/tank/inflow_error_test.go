@@ -250,3 +250,30 @@ func TestADumpMinutesFromAGaugeIsNoneOfItsError(t *testing.T) {
 		t.Errorf("give or take %.1f bbl, review %q", l.ErrorBbl, l.Review)
 	}
 }
+
+// A well that is turned away from its tank shortly before a truck loads, and back an hour behind it, brings nothing next to the draw: the two
+// readings there lie nearer than its slope makes, and neither gauge is carried beyond them. One that goes on is carried.
+func TestAWellThatIsTurnedAwayCarriesNoGauge(t *testing.T) {
+	for _, c := range []struct{ every, away float64 }{{300, 480}, {600, 1000}, {900, 0}} {
+		load := tanktest.Move{From: 8*tanktest.Hour + 0.7*c.every, Bbl: 180, Rate: 6}
+		from, to := load.From-c.away, load.End()+3600
+		well := func(s float64) float64 { // in, at 500 bbl a day
+			if c.away > 0 {
+				s -= math.Min(math.Max(0, s-from), to-from)
+			}
+			return s * 500 / 86400 / tanktest.PerInch
+		}
+		w := tanktest.Well{Level0: 60, Moves: []tanktest.Move{load}}
+		r := newRig(t, w)
+		r.every = c.every
+		r.sensor = func(_ int, s, v float64) (float64, bool) { return v + well(s), true }
+		r.run(0, 12*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%+v: want one load: %+v", c, r.loads)
+		}
+		l, open, end := r.loads[0], w.Level(load.From)+well(load.From), w.Level(load.End())+well(load.End())
+		if math.Abs(l.Open-open) > 0.4 || math.Abs(l.Close-end) > 0.4 {
+			t.Errorf("%+v: %.2f to %.2f in, want %.2f to %.2f: %+v", c, l.Open, l.Close, open, end, l)
+		}
+	}
+}

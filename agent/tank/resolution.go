@@ -3,6 +3,8 @@ package tank
 import (
 	"math"
 	"slices"
+
+	"gauger/agent/tank/stats"
 )
 
 const (
@@ -125,4 +127,31 @@ func (r resolution) afterDraw(b []sample, from, hi float64) float64 {
 		from = b[i].t + 1
 	}
 	return from
+}
+
+// leapsSteps says that next to the instant the level moves by more than a step from each sample to the next.
+func (r resting) leapsSteps() bool {
+	for i := range restFew - 1 {
+		if i+1 >= len(r.samples) || math.Abs(float64(r.nearest(i).v-r.nearest(i+1).v)) <= stoodSteps*r.step {
+			return false
+		}
+	}
+	return true
+}
+
+// halted says that the level rose by less than a slope makes from one to the other of the two readings next to the instant, beyond noise and
+// what the well strays: it was turned away, and brings nothing from there to the instant either. Where the falling line had come below what the
+// slope makes, the truck did it.
+func (r resting) halted(slope float64) bool {
+	if len(r.samples) < 2 {
+		return false
+	}
+	a, z := r.nearest(0), r.nearest(1)
+	if r.before {
+		a, z = z, a
+	}
+	long := z.t - a.t
+	short := float64(a.v-z.v) + slope*long
+	drawn := r.before && r.head.slope < 0 && r.head.at(z.t) < float64(z.v)+short
+	return !drawn && long >= restApart && short > pieceLower+r.step+restSigmas*math.Sqrt(2*stats.Square(r.sigma)+r.inflow.over(long))
 }

@@ -139,16 +139,6 @@ func (r resting) byException(slope float64) gauge {
 	return g
 }
 
-// leapsSteps says that next to the instant the level moves by more than a step from each sample to the next.
-func (r resting) leapsSteps() bool {
-	for i := range restFew - 1 {
-		if i+1 >= len(r.samples) || math.Abs(float64(r.nearest(i).v-r.nearest(i+1).v)) <= stoodSteps*r.step {
-			return false
-		}
-	}
-	return true
-}
-
 // byStep is the level of a sensor of coarse steps: where its value changed the level was
 // between the two, and from there the inflow carries it, by half a step at most.
 func (r resting) byStep(slope float64) gauge {
@@ -218,6 +208,12 @@ func (r resting) near(slope float64) gauge {
 	g.slope, _ = p.rise(slope)
 	if p.n <= restFew && k > 0 && r.before { // so few may be on the rise
 		k--
+	}
+	if r.halted(slope) {
+		slope, unsure = 0, math.Hypot(unsure, slope*g.away/4)
+		if v := float64(r.nearest(0).v); r.before && !nearest {
+			g.level = math.Max(g.level, v)
+		}
 	}
 	if s, ok := r.risen(ps[k], slope, sigma); ok && float64(s.v)-p.v > restSigmas*sigma {
 		g.level, g.err, g.samples, g.away, g.risen, end = float64(s.v), sigma, 1, r.at-s.t, true, s.t
