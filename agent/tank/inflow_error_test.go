@@ -277,3 +277,18 @@ func TestAWellThatIsTurnedAwayCarriesNoGauge(t *testing.T) {
 		}
 	}
 }
+
+// A value that stands for 22 minutes above a closing, to which the slope behind it was carried back, hung if it then leaps to where that slope is;
+// where it goes on from where it stood the well may have been away, and what it makes in that time asks.
+func TestAValueThatGoesOnFromWhereItStoodAsks(t *testing.T) {
+	for free, want := range map[float64]bool{27.1: true, 29.9: false} { // in
+		var ts tankState
+		ts.faults.unfrozeAt = 7520
+		ts.levels.recent = []sample{{t: 6180, v: 27.1}, {t: 6200, v: 27.1}, {t: 7520, v: float32(free)}, {t: 7540, v: float32(free + 0.04)}}
+		d := draw{start: 1000, end: 6100, next: 9000, samples: 200, inflowAfter: 0.13 / 60, opening: gauge{level: 87.2}, closing: gauge{level: 24.15}}
+		tank := Tank{Sensor: "float", Table: testTable(t), Loads: DefaultLoads()}
+		if where, long, asks := stoodStill(&ts, &tank, d); long != 1320 || asks != want {
+			t.Errorf("free at %g in: stood at %s for %g s, asks %v, want %v", free, where, long, asks, want)
+		}
+	}
+}

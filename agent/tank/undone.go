@@ -158,7 +158,7 @@ func aliveWhereItWas(ts *tankState, d draw) bool {
 
 // stoodStill is where and for how long a value stood still next to a draw, as this sensor never does, until it came free or was waited
 // for no more, in seconds; 0 where it did not. It asks but where the gauges are of the sensor when it was free, and it hung for less than
-// hides another truck, or more of what flowed in than makes a ticket wrong.
+// hides another truck, or more of what flowed in than makes a ticket wrong. One that goes on from where it stood may be right: the well was away.
 func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64, asks bool) {
 	free := ts.faults.unfrozeAt
 	before := between(ts.levels.recent, d.start-undoneLong, math.Nextafter(free, 0))
@@ -169,7 +169,8 @@ func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64, ask
 		b := between(ts.levels.recent, d.start-undoneLong, math.Nextafter(d.next, 0))
 		if k := searchTime(b, free) - 1; k >= 0 && math.Abs(float64(b[k].v)-d.closing.level) > frozenOff {
 			long = free - b[k].t
-			return fmt.Sprintf("%.2f in, and not at its closing,", b[k].v), long, long >= t.Loads.Confirm.Seconds()
+			on := len(after) > 0 && math.Abs(float64(after[0].v-b[k].v)) <= frozenOff && d.inflowAfter*long*t.Table.PerInch(d.closing.level) > wrongBbl(t.volume(d))
+			return fmt.Sprintf("%.2f in, and not at its closing,", b[k].v), long, on || long >= t.Loads.Confirm.Seconds()
 		}
 		return itsClosing, free - d.end, true
 	case d.step < coarseLeast && ts.interval.stood(stoodFor(after), stuckHeld):
