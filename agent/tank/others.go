@@ -187,7 +187,8 @@ func (s siteTanks) filledWhileDrawn(i int, d draw) (name string, ok bool) {
 	step := math.Min(compareLongest, math.Max(2*joinWithin, compareBbl/math.Max(own.pumpRate(d), 0.1)*60))
 	for j, o := range s.separate(i) {
 		if slices.ContainsFunc(s.drawsOf(j), func(x draw) bool { // a level that only swings rises and falls so by chance, and a meter's no truck draws
-			return x.start < d.end && x.end > d.start && s.risesAsFalls(i, j, d, step) || o.Lact && s.turnsWith(i, j, d, x)
+			turns, denies := s.turnsWith(i, j, d, x)
+			return x.start < d.end && x.end > d.start && !denies && s.risesAsFalls(i, j, d, step) || o.Lact && turns
 		}) {
 			return o.ID, true
 		}
@@ -290,11 +291,9 @@ func (s siteTanks) wentTo(i int, d draw) (name string) {
 // movedInto says that a draw from one of two separate tanks went into the other, from which was drawn meanwhile: before that draw, or
 // behind it, both were seen, the one rose as the other fell, and no third fell; or within it their levels turn with each other.
 func (s siteTanks) movedInto(from, to int, d, theirs draw) bool {
-	if d.end <= theirs.start || d.start >= theirs.end {
-		return false
-	}
-	if s.turnsWith(from, to, d, theirs) {
-		return true
+	turns, denies := s.turnsWith(from, to, d, theirs)
+	if apart := d.end <= theirs.start || d.start >= theirs.end; apart || turns || denies {
+		return turns && !apart
 	}
 	giver, taker := s.st.tanks[from], s.st.tanks[to]
 	for _, beside := range []bounds{{d.start, math.Min(theirs.start-nodeEvery, d.end)}, {math.Max(theirs.end+showsTo, d.start), d.end}} {

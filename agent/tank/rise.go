@@ -167,8 +167,8 @@ func (ts *tankState) filledFast(t *Tank, from, to float64) bool {
 }
 
 // turnsWith says that where a draw of one tank began and ended, the level of another turned by as much the other way, rising, at rest, or drawn
-// from too: its oil went there. Next to where the other's draw begins or ends nobody can tell.
-func (s siteTanks) turnsWith(from, to int, d, theirs draw) (turns bool) {
+// from too: its oil went there. Next to where the other's draw begins or ends nobody can tell. One that did not turn there at all denies it.
+func (s siteTanks) turnsWith(from, to int, d, theirs draw) (turns, denies bool) {
 	for _, at := range []float64{d.start, d.end} {
 		lo, hi := theirs.clearAbout(at, lineLong)
 		if at-lo < movedLeast || hi-at < movedLeast {
@@ -176,10 +176,10 @@ func (s siteTanks) turnsWith(from, to int, d, theirs draw) (turns bool) {
 		}
 		out, in := -s.st.tanks[from].levels.turn(&s.site.tanks[from], lo, at, hi), s.st.tanks[to].levels.turn(&s.site.tanks[to], lo, at, hi)
 		if turns = in/out >= alikeRise && out/in >= alikeRise; !turns {
-			return false
+			return false, math.Abs(in) < (1-alikeRise)*math.Abs(out) && 3*math.Max(s.st.tanks[from].interval.fresh(), s.st.tanks[to].interval.fresh()) < movedLeast
 		}
 	}
-	return turns
+	return turns, false
 }
 
 // roseUnseen are the barrels that a tank gained beyond its inflow between the last reading before a time and the first behind another.

@@ -128,3 +128,21 @@ func TestNoiseIsNoWitness(t *testing.T) {
 		}
 	}
 }
+
+// Two trucks load from two tanks at once, and behind the first a well that had been shut for it gives what it held, as fast as the second
+// truck draws: nothing was moved, for where the second began the first tank fell on as before.
+func TestTwoTrucksAtOnceAndAWellThatWasShut(t *testing.T) {
+	first := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 180, Rate: 2.2}
+	second := tanktest.Move{From: first.From + 530, Bbl: 172, Rate: 2}
+	held := tanktest.Move{From: first.End() + 200, Bbl: -16, Rate: 2}
+	r := newRig(t, tanktest.Well{Level0: 150, Moves: []tanktest.Move{second}}, tanktest.Well{Level0: 150, Moves: []tanktest.Move{first, held}})
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) != 2 || r.rules()["transfer"] > 0 {
+		t.Fatalf("%+v, %+v", r.loads, r.events)
+	}
+	for _, l := range r.loads {
+		if strings.Contains(strings.Join(append(l.Review, l.Remarks...), "; "), "moved") || math.Abs(l.RemovedBbl-map[string]float64{"TK-1": 172, "TK-2": 180}[l.Tank]) > 1 {
+			t.Errorf("%+v", l)
+		}
+	}
+}
