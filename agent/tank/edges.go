@@ -257,7 +257,7 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, recent []sample, in bounds) g
 		return r.estimate(d.inflowAfter).withDeadband(between(recent, d.start, from), b, d.deadband, ts.noise.perSample())
 	}
 	g := r.estimate(d.inflowAfter)
-	dumped, least := r.dumped(ranLong/2), restSigmas*math.Hypot(g.err, r.sigma)+math.Max(pieceLower, d.slosh)
+	dumped, least := r.dumped(ranLong/2), restSigmas*math.Hypot(g.err, math.Max(r.sigma, rocks(b, d.end+sloshFade)))+math.Max(pieceLower, d.slosh)
 	if low, one := lowestTwo(between(recent, d.start, math.Min(in.hi, from+nodeEvery))); d.step < coarseLeast && t.Group == "" && g.level-one > least && g.level-one < ranDumps*dumped && dumped > d.usualInflow*ranLong {
 		g.err = math.Hypot(g.err, (low.v-one)/2) // what a separator dumped came right behind it
 		g.level = math.Min(g.level, low.v)

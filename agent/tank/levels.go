@@ -12,6 +12,7 @@ import (
 const (
 	recentMost   = 2500       // samples of 16 bytes
 	recentFew    = 640        // of which none is left out: a sensor that reports by exception shows its deadband
+	rocksNoise   = 2.0        // times the noise that readings scatter where the oil rocks
 	thinEvery    = 128        // samples between two thinnings
 	fineFor      = 2.5 * 3600 // s before a draw that show how a level behaves
 	heldBefore   = 1200.0     // s of samples that are kept before a value that stands
@@ -157,6 +158,15 @@ func lowestTwo(b []sample) (two point, one float64) {
 		}
 	}
 	return two, one
+}
+
+// rocks is the scatter of the readings about a time, where they are enough to show it, in: oil rocks for as long as a driver tops off, drains
+// his hose and lets air in, and not only while the level falls.
+func rocks(b []sample, at float64) float64 {
+	if b = between(b, at-sloshFade, at+sloshFade); len(b) < aloneFew {
+		return 0
+	}
+	return neighbourScatter(b)
 }
 
 // roseBefore is how fast a level rose in the time before another, at most so long, inches a second: all that is known of the inflow of

@@ -85,7 +85,12 @@ func (r resting) pieces() (out []piece, sigma float64) {
 	if s := neighbourScatter(b); s > sigma && len(b) >= aloneFew { // of fewer what lifts the level is no noise
 		sigma = s
 	}
-	return cut(r.thinned(b), func(s sample) float64 { return r.sampleVariance(s, sigma) }, piecePrice), sigma
+	return cut(r.thinned(b), func(s sample) float64 {
+		if by := rocks(r.samples, s.t); !r.before && s.t-r.at < ranLong && by > rocksNoise*sigma {
+			return math.Max(by*by, r.sampleVariance(s, sigma))
+		}
+		return r.sampleVariance(s, sigma)
+	}, piecePrice), sigma
 }
 
 // cut is the cutting itself, for samples of some variance each and a price.

@@ -87,3 +87,25 @@ func TestASealCheckInTheNoiseBelongsToItsLoad(t *testing.T) {
 		})
 	}
 }
+
+// Oil that rocks on for minutes behind the stop, while the driver drains his hose, is not at rest at its lowest wave, however high the well's
+// slugs lift the level at other times: the closing is the rest behind it.
+func TestTheClosingIsNotReadInTheSloshBehindTheStop(t *testing.T) {
+	for k := range 6 {
+		w := tanktest.Well{Level0: 130, Moves: []tanktest.Move{aLoad}}
+		for at := aLoad.From - 3*tanktest.Hour; at < aLoad.From+3*tanktest.Hour; at += 1800 {
+			w.Moves = append(w.Moves, tanktest.Move{From: at + 900, Bbl: -4, Rate: 2})
+		}
+		r := newRig(t, w)
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if s > aLoad.From && s < aLoad.End()+220 {
+				v += 1.4 * math.Sin(s*s+float64(k)) // uncorrelated from one reading to the next
+			}
+			return tanktest.Radar(i, s, v), true
+		}
+		r.run(0, 6*tanktest.Hour)
+		if want := w.Level(aLoad.End()); len(r.loads) != 1 || math.Abs(r.loads[0].Close-want) > 0.35 {
+			t.Errorf("%d: %+v, want a closing of %.2f in", k, r.loads, want)
+		}
+	}
+}
