@@ -65,14 +65,16 @@
 //
 // A silence lies between two levels, and what was shown next to it for a reading or two, or kept by a gateway, is none. One that ends at the
 // level where it began says that nothing came, however much the well made before: the tank was sealed for its load. One that ends on a fall hides
-// its start, however high the reading behind it: the well's line is carried in from before. A gauge to which one
+// its start, however high the reading behind it: the well's line is carried in from before, and where it is too far away the ticket asks. No
+// inflow carries a gauge that the two readings next to the draw contradict: the well was turned away. A gauge to which one
 // reading leads and no other is that of the readings next to it, and asks. An hour in which a device hands on another value is a silence too, and what
 // is full of noise is no gauge, nor a witness of another tank's. What nothing is wrong with is said and does
 // not ask: a sensor that jumped and rested before a pump drew, or that hung for less than hides a truck and came free to where the oil is.
 // Two loads within minutes that one truck holds ask, but where loads of before were no larger: it may have been one. At rates twice apart they are
-// two; and what is more than a truck holds is cut at a stop of minutes, where each side is a truck's, before the edges are read.
-// What a driver draws as the pump does, to see whether hose and seal hold, and then stops for minutes, belongs to the load, and so does what he tops
-// off with. A hatch falls likewise, and is told by what comes back when it is shut again. What comes back at the rate of before the load is the well.
+// two; what one with a trailer may hold asks too; and what is more than a truck holds is cut at a stop of minutes, where each side is a truck's,
+// before the edges are read. What a driver draws as the pump does, to see whether hose and seal hold, and then stops for minutes, belongs to the
+// load, and so does what he tops off with. A fall is looked for from 0.5 bbl a minute on, however high min_rate is, and what is slower than that
+// asks. A hatch falls likewise, and is told by what comes back when it is shut again. What comes back at the rate of before the load is the well.
 // What stands on the oil behind a load and goes quickly at first and then less is foam, as soon as the level rests where it went.
 //
 // A sensor that moves behind a load says nothing against it where the level had come to rest before, alive, and no pump or truck took what fell.
