@@ -70,7 +70,6 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 		d.doubts = append(d.doubts, fmt.Sprintf("it had stopped %.0f s before the readings did, and %.1f bbl left unseen: one truck or two", last.t-drawn[len(drawn)-1].t, t.barrels(float64(last.v), s1.v)))
 	}
 	d.slosh, d.endLine = ts.noise.slosh(inner, tail), tail
-
 	d.start = crossing(head, s0, f.from.t-60, firstTime(inner, f.to.t))
 	rest := ts.resting(t, d)
 	rest.before, rest.head, rest.past.recent = true, head, between(ts.levels.recent, math.Max(ts.decidedTo, d.start-keepFor), f.from.t-ranLong)
@@ -105,7 +104,7 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	}
 	if last.t < seen.t && len(rest.samples) == 0 {
 		d.opening.err = math.Hypot(d.opening.err, (float64(last.v-seen.v)+made.last*(seen.t-last.t))/2)
-		d.doubts = append(d.doubts, fmt.Sprintf("it began before its first reading, %s behind the one before", spanText(seen.t-last.t)))
+		d.doubts = append(d.doubts, fmt.Sprintf("it began before its first reading, %.0f min behind the one before", (seen.t-last.t)/60))
 	}
 
 	d.end = crossing(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
