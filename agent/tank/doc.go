@@ -73,8 +73,8 @@
 // Two loads within minutes that one truck holds ask, but where loads of before were no larger: it may have been one. At rates twice apart they are
 // two; what one with a trailer may hold asks too; and what is more than a truck holds is cut at a stop of minutes, where each side is a truck's,
 // before the edges are read. What a driver draws as the pump does, to see whether hose and seal hold, and then stops for minutes, belongs to the
-// load, and so does what he tops off with. A fall is looked for from 0.5 bbl a minute on, however high min_rate is, and what is slower than that
-// asks. A hatch falls likewise, and is told by what comes back when it is shut again. What comes back at the rate of before the load is the well.
+// load, and so does what he tops off with. A fall is looked for from 0.5 bbl a minute on, however high min_rate is, and what is slower than
+// min_rate asks. A hatch falls likewise, and is told by what comes back when it is shut again. What comes back at the rate of before the load is the well.
 // What stands on the oil behind a load and goes quickly at first and then less is foam, as soon as the level rests where it went.
 //
 // A sensor that moves behind a load says nothing against it where the level had come to rest before, alive, and no pump or truck took what fell.

@@ -104,7 +104,7 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	}
 	if last.t < seen.t && len(rest.samples) == 0 {
 		d.opening.err = math.Hypot(d.opening.err, (float64(last.v-seen.v)+made.last*(seen.t-last.t))/2)
-		d.doubts = append(d.doubts, fmt.Sprintf("it began before its first reading, %.0f min behind the one before", (seen.t-last.t)/60))
+		d.doubts = append(d.doubts, fmt.Sprintf("it began before its first reading, behind %.0f min without one: what had left is not known", (seen.t-last.t)/60))
 	}
 
 	d.end = crossing(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)

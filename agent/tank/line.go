@@ -311,8 +311,8 @@ func bestFall(b []sample, top, low float64, shape func(x float64) float64, times
 }
 
 // runsOn cuts a draw in two where it goes over at once into a fall that no truck and no pipeline draws, a small part of the pump's rate, and evenly
-// for more barrels than a hose holds: a leak, or a drain; less than twice as much may be a pump that sucked air, is counted, and asks, on has no start. A pump that fades
-// has no such kink, and foam goes ever slower. Where the slow part comes first, on is empty: the load begins at the kink, and says what left before.
+// for more barrels than a hose holds: a leak, or a drain. Less than twice as much, perhaps a pump that sucked air, is counted and asks: on has no start.
+// A pump that fades has no such kink, and foam goes ever slower. Where the slow part comes first, on is empty: the load begins at the kink, and says so.
 func runsOn(ts *tankState, t *Tank, d draw) (load, on draw, ok bool) {
 	b, knee, far := between(ts.levels.recent, d.start, d.end), 0, 0.0 // in that it lies below the line from the opening to the closing
 	for k, s := range b {
@@ -337,7 +337,7 @@ func runsOn(ts *tankState, t *Tank, d draw) (load, on draw, ok bool) {
 		return d, d, false
 	}
 	if far > 0 && left < 2*bleedBbl {
-		d.closing.err, d.doubts = math.Hypot(d.closing.err, left/2/per), append(d.doubts, fmt.Sprintf("its last %.1f bbl left at %.1f bbl a minute right behind the pump's rate: it lost its prime, or a drain", left, -tail.slope*per*60))
+		d.closing.err, d.doubts = math.Hypot(d.closing.err, left/2/per), append(d.doubts, fmt.Sprintf("its last %.1f bbl left at %.1f bbl a minute right behind the pump's rate: the pump lost its prime, or it was a drain", left, -tail.slope*per*60))
 		return d, draw{end: d.end}, true
 	}
 	at := crossing(head, tail, b[knee-1].t, b[knee+1].t)

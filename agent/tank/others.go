@@ -291,9 +291,10 @@ func (s siteTanks) wentTo(i int, d draw) (name string) {
 // movedInto says that a draw from one of two separate tanks went into the other, from which was drawn meanwhile: before that draw, or
 // behind it, both were seen, the one rose as the other fell, and no third fell; or within it their levels turn with each other.
 func (s siteTanks) movedInto(from, to int, d, theirs draw) bool {
-	turns, denies := s.turnsWith(from, to, d, theirs)
-	if apart := d.end <= theirs.start || d.start >= theirs.end; apart || turns || denies {
-		return turns && !apart
+	if d.end <= theirs.start || d.start >= theirs.end {
+		return false
+	} else if turns, denies := s.turnsWith(from, to, d, theirs); turns || denies {
+		return turns
 	}
 	giver, taker := s.st.tanks[from], s.st.tanks[to]
 	for _, beside := range []bounds{{d.start, math.Min(theirs.start-nodeEvery, d.end)}, {math.Max(theirs.end+showsTo, d.start), d.end}} {

@@ -86,8 +86,8 @@ func (r resting) pieces() (out []piece, sigma float64) {
 		sigma = s
 	}
 	return cut(r.thinned(b), func(s sample) float64 {
-		if by := rocks(r.samples, s.t); !r.before && s.t-r.at < ranLong && by > rocksNoise*sigma {
-			return math.Max(by*by, r.sampleVariance(s, sigma))
+		if !r.before && s.t-r.at < ranLong && rocks(r.samples, s.t) > rocksNoise*sigma {
+			return math.Max(stats.Square(rocks(r.samples, s.t)), r.sampleVariance(s, sigma))
 		}
 		return r.sampleVariance(s, sigma)
 	}, piecePrice), sigma

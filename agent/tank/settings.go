@@ -13,7 +13,7 @@ import (
 type Loads struct {
 	Speed        float64       `yaml:"speed" doc:"site time per real time: 60 makes a demonstration's hour a minute; the same for the whole site; only toward a loopback service"`
 	MinLoad      float64       `yaml:"min_load" doc:"barrels; a smaller draw is no run"`
-	MinRate      float64       `yaml:"min_rate" doc:"barrels per minute; slower is a loss or a leak, not a load, or asks where it is above 0.5"`
+	MinRate      float64       `yaml:"min_rate" doc:"barrels per minute; slower is a loss or a leak, not a load; where this is above 0.5, slower down to 0.5 is a load that asks"`
 	MaxRate      float64       `yaml:"max_rate" doc:"barrels per minute; faster is not believed"`
 	TruckMax     float64       `yaml:"truck_max" doc:"barrels; two draws close together that make more are two trucks; 0 is off"`
 	PauseMerge   time.Duration `yaml:"pause_merge" doc:"a pause up to this long does not end a load; up to a quarter longer neither, where one truck holds both parts"`
