@@ -32,6 +32,7 @@ func (u *update) conclude(i int, ts *tankState, now float64) {
 func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 	t := &u.site.tanks[i]
 	confirm := t.Loads.Confirm.Seconds()
+	ts.levels.recent = ts.interval.learnBeat(ts.levels.recent, ts.searchFrom)
 	draws, waits := ts.draws(t, u.site.speed, now)
 	ts.judgeAt = now + 60
 	for k, d := range draws {

@@ -17,6 +17,9 @@ const (
 	heldShort    = 0.45       // share of its stay by which a gateway's beat varies, where a sensor's values stay as short by chance
 	heldUneven   = 0.5        // the same of a longer one
 	heldPair     = 0.25       // the same of one that is read twice a beat, where chance makes half of it
+	beatFew      = 4          // stays of a value in a fall that show a gateway's beat
+	beatOff      = 1.2        // polls by which they differ
+	beatPolls    = 2.5        // polls that a beat is long at least
 	heldRegion   = 1.6        // a value held this many times longer than usual is a still level, not a cache
 	heldFew      = 8          // changes that show how long a value stays, and readings that it stood
 	seldomHeld   = 3.0        // times as long as a value usually stays, as one in twenty does: it hung where the oil shows that too
@@ -70,6 +73,46 @@ func (iv *interval) addHeld(dt float64, alike bool) {
 	}
 	iv.heldDev += a * (off - iv.heldDev)
 	iv.held += a * (dt - iv.held)
+}
+
+// learnBeat learns from a fall how long a gateway keeps a value, where it repeats each for as many polls as the others, or twice as many, and none
+// falls as far as the one before: a level at rest shows no beat. It gives back the samples, without what a gateway repeats where it has learned that.
+func (iv *interval) learnBeat(all []sample, from float64) []sample {
+	var stood []float64
+	repeats, alike := 0, true
+	b := between(all, from, math.Inf(1))
+	for k, since, step := 1, -1.0, 0.0; k < len(b) && !iv.cached(); k++ {
+		switch by := float64(b[k-1].v - b[k].v); {
+		case by == 0:
+			repeats++
+		case by < fallLeast || b[k].flags == unlinked:
+			since = -1
+		default:
+			if since >= 0 {
+				stood, alike = append(stood, b[k].t-since), alike && math.Abs(by-step) < levelGrain
+			}
+			since, step = b[k].t, by
+		}
+	}
+	if len(stood) < beatFew || alike || repeats < len(stood) {
+		return all
+	}
+	beat := stats.Median(stood)
+	uneven := func(s float64) bool { return math.Abs(s-math.Max(1, math.Round(s/beat))*beat) > beatOff*iv.mean }
+	if beat < beatPolls*math.Max(iv.mean, binWidth) || beat > heldMost || slices.ContainsFunc(stood, uneven) {
+		return all
+	}
+	iv.changes, iv.held, iv.heldDev = max(iv.changes, heldFew), beat, 0
+	fresh, since := make([]sample, 0, recentMost), 0.0
+	for k, x := range all {
+		if k == 0 || x.v != all[k-1].v || x.flags == unlinked {
+			since = x.t
+		}
+		if x.t == since || x.t-since > heldRegion*beat {
+			fresh = append(fresh, x)
+		}
+	}
+	return fresh
 }
 
 // cached says that values are held and repeated at an even beat. Two polls are one only where a step that is alike tells a coarse sensor

@@ -196,7 +196,7 @@ func hungInto(ts *tankState, d draw) (since float64, leapt bool) {
 		return 0, false
 	}
 	bit := d.step + restSigmas*ts.noise.perSample()
-	pumped := d.slope() * (b[last+1].t - b[last].t)
+	pumped := d.slope() * math.Max(b[last+1].t-b[last].t, ts.interval.fresh())
 	leapt = float64(b[last].v-b[last+1].v) >= leapTimes*pumped+bit
 	if !leapt && !neverStands(ts, stood, d.step, d.inflowBefore) {
 		return 0, false
