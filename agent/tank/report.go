@@ -71,7 +71,11 @@ func (u *update) reportGap(i int, ts *tankState, now, x float64, shown heldValue
 	if shown.seconds > 0 {
 		showed = fmt.Sprintf(" (it showed %.2f in for %s)", shown.level, spanText(shown.seconds))
 	}
-	u.addEvent(ts, i, eventrules.Gap, ts.last.t, now, fmt.Sprintf("no reading to believe for %s%s, level %.2f in before, %.2f in after", spanText(now-ts.last.t), showed, ts.last.v, x))
+	none := "no reading to believe for"
+	if ts.last.t < u.st.bootedAt*u.site.speed { // what was read since the state was last stored went with the power
+		none = "the box started again: no reading is kept for"
+	}
+	u.addEvent(ts, i, eventrules.Gap, ts.last.t, now, fmt.Sprintf("%s %s%s, level %.2f in before, %.2f in after", none, spanText(now-ts.last.t), showed, ts.last.v, x))
 	u.reportMissed(i, ts, ts.last, point{now, x})
 	u.correctMoved(i, ts, ts.last, point{now, x})
 }

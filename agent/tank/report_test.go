@@ -328,3 +328,14 @@ func TestFalseEchoAfterASilence(t *testing.T) {
 		}
 	}
 }
+
+// What was read since the state was last stored is lost with the power: that the box started again is said, not that the sensor was silent.
+func TestAGapOverARestartSaysSo(t *testing.T) {
+	r := newRig(t, tanktest.Well{Level0: 100})
+	r.run(0, 5*tanktest.Hour+900)
+	r.kill(5*tanktest.Hour + 910)
+	r.run(5*tanktest.Hour+930, 6*tanktest.Hour)
+	if len(r.events) != 1 || !strings.Contains(r.events[0].Note, "the box started again: no reading is kept for ") {
+		t.Errorf("%+v", r.events)
+	}
+}
