@@ -20,6 +20,7 @@ const (
 	beatFew      = 4          // stays of a value in a fall that show a gateway's beat
 	beatOff      = 1.2        // polls by which they differ
 	beatPolls    = 2.5        // polls that a beat is long at least
+	beatPair     = 1.6        // polls of a value that comes twice
 	heldRegion   = 1.6        // a value held this many times longer than usual is a still level, not a cache
 	heldFew      = 8          // changes that show how long a value stays, and readings that it stood
 	seldomHeld   = 3.0        // times as long as a value usually stays, as one in twenty does: it hung where the oil shows that too
@@ -122,9 +123,14 @@ func (iv *interval) cached() bool {
 	if iv.held <= heldUnknown {
 		uneven = heldShort
 	} else if iv.held < polls*iv.mean {
-		uneven, polls = heldPair, 1.6
+		uneven, polls = heldPair, beatPair
 	}
 	return iv.changes >= heldFew && iv.held >= polls*iv.mean && iv.held <= heldMost && iv.heldDev < uneven*iv.held
+}
+
+// inPairs says that each value comes twice or more at an even beat: not enough to see a fall by, but to count each once at rest.
+func (iv *interval) inPairs() bool {
+	return iv.changes >= heldFew && iv.held >= beatPair*iv.mean && iv.heldDev < heldPair*iv.held
 }
 
 // mayBeCached says the same, or that too little was seen yet to say that they are not.

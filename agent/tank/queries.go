@@ -14,6 +14,7 @@ type CleanLevel struct {
 	Seconds float64
 	In      float64
 	Sigma   float64   // noise, inches
+	Held    float64   // s for which a gateway repeats a value at least: no level of its own; 0 where none is known to
 	At      time.Time // by the newest clock
 }
 
@@ -24,7 +25,11 @@ func (s Site) Latest(st State, i int) (CleanLevel, bool) {
 	}
 	ts := st.tanks[i]
 	l := ts.levels.recent[len(ts.levels.recent)-1]
-	return CleanLevel{Seconds: l.t, In: float64(l.v), Sigma: ts.noise.sigma, At: ts.clock.wall(l.t / s.speed)}, true
+	held := 0.0
+	if ts.interval.inPairs() {
+		held = heldRegion * ts.interval.held
+	}
+	return CleanLevel{Seconds: l.t, In: float64(l.v), Sigma: ts.noise.sigma, Held: held, At: ts.clock.wall(l.t / s.speed)}, true
 }
 
 // Now is the site's time.

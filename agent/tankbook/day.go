@@ -339,6 +339,9 @@ func (p *tankPage) rearranged(from []int) *tankPage {
 
 func (w *bookkeeper) addLevel(i int, c tank.CleanLevel, out []tank.Outcome) {
 	p, t := w.writable(i), w.site.Tank(i)
+	if c.In == p.last.level && c.Seconds-p.last.t < c.Held { // three of them agree by chance
+		return
+	}
 	bbl, _ := t.Table.Extrapolated(c.In)
 	wall := tank.UnixSeconds(c.At)
 	e := stockAt{t: c.Seconds, stock: bbl, meter: p.countAt(wall), level: c.In, net: bbl}
