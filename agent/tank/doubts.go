@@ -384,17 +384,17 @@ func slowStart(ts *tankState, d draw) (inches, long float64) {
 	return inches, long
 }
 
-// stillOnItsWay is how much less the level rose behind the first reading after a draw than behind the next, inches, where readings are
-// minutes apart and the well makes as much as before: that first one was not at rest.
+// stillOnItsWay is how much less the level rose from the closing to the second reading after a draw than to the next, inches, where readings are
+// minutes apart and the well makes as much as before: the first one was not at rest, and is in the closing.
 func stillOnItsWay(ts *tankState, d draw) float64 {
 	after := between(ts.levels.recent, d.end, d.next)
 	rate := math.Min(d.inflowBefore, d.inflowAfter)
 	if ts.interval.fresh() < seldomRead || len(after) < stepFew || after[0].t > d.end+ts.interval.fresh() || after[2].t > d.end+3.5*ts.interval.fresh() {
 		return 0
 	}
-	first, next := float64(after[1].v-after[0].v), float64(after[2].v-after[1].v)
+	above, next := d.closing.level+rate*(after[1].t-d.end)-float64(after[1].v), float64(after[2].v-after[1].v)
 	if next < steadyWell*rate*(after[2].t-after[1].t) {
 		return 0
 	}
-	return rate*(after[1].t-after[0].t) - first - math.Sqrt(d.inflow.straysOver(after[1].t-after[0].t)) - 2*math.Max(d.step, d.deadband) // either may lie a step off
+	return above - math.Sqrt(d.inflow.straysOver(after[1].t-after[0].t)) - 2*math.Max(d.step, d.deadband) // either may lie a step off
 }

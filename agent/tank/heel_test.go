@@ -62,23 +62,28 @@ func TestAReadingThatWasStillOnItsWay(t *testing.T) {
 	for name, c := range map[string]struct {
 		every  float64
 		levels [3]float64
+		closes float64 // in; 0: at the first reading, carried back
 		step   float64
 		short  float64
 		strays float64 // in²/s
 	}{
-		"on its way":             {600, [3]float64{18.74, 19.51, 24.41}, 0, 4.13, 0},
-		"at rest":                {600, [3]float64{15.3, 20.2, 25.1}, 0, 0, 0},
-		"the well pauses":        {600, [3]float64{18.74, 19.51, 20.3}, 0, 0, 0},
-		"read every ten seconds": {10, [3]float64{18.74, 18.75, 18.83}, 0, 0, 0},
-		"a well that dumps":      {600, [3]float64{18.74, 19.51, 24.41}, 0, 4.13 - 3, 0.015},
-		"in steps of half an in": {60.0 * 6, [3]float64{18.5, 20.5, 23.5}, 0.5, 0, 0}, // 2.94 in each
+		"on its way":             {600, [3]float64{18.74, 19.51, 24.41}, 0, 0, 4.13, 0},
+		"at rest":                {600, [3]float64{15.3, 20.2, 25.1}, 0, 0, 0, 0},
+		"the well pauses":        {600, [3]float64{18.74, 19.51, 20.3}, 0, 0, 0, 0},
+		"read every ten seconds": {10, [3]float64{18.74, 18.75, 18.83}, 0, 0, 0, 0},
+		"a well that dumps":      {600, [3]float64{18.74, 19.51, 24.41}, 0, 0, 4.13 - 3, 0.015},
+		"no part of the closing": {600, [3]float64{18.74, 19.51, 24.41}, 14.45, 0, 0, 0}, // which the rest tells
+		"in steps of half an in": {60.0 * 6, [3]float64{18.5, 20.5, 23.5}, 0, 0.5, 0, 0}, // 2.94 in each
 	} {
 		ts := &tankState{}
 		ts.interval.usual = c.every
 		for k, v := range c.levels {
 			ts.levels.recent = append(ts.levels.recent, sample{t: 1020 + float64(k)*c.every, v: float32(v), n: 1})
 		}
-		got := stillOnItsWay(ts, draw{end: 1000, next: math.Inf(1), inflowBefore: made, inflowAfter: made, inflow: production{variance: c.strays}, resolution: resolution{step: c.step}})
+		if c.closes == 0 {
+			c.closes = c.levels[0] - 20*made
+		}
+		got := stillOnItsWay(ts, draw{end: 1000, closing: gauge{level: c.closes}, next: math.Inf(1), inflowBefore: made, inflowAfter: made, inflow: production{variance: c.strays}, resolution: resolution{step: c.step}})
 		if math.Abs(math.Max(got, 0)-c.short) > 0.01 {
 			t.Errorf("%s: %.2f in, want %.2f", name, got, c.short)
 		}
