@@ -253,7 +253,7 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, recent []sample, in bounds) g
 		_, longer := ts.stillSince(*d)
 		return r.withoutDip(d.inflowAfter, longer > stillMore)
 	case d.deadband > 0:
-		return r.estimate(d.inflowAfter).withDeadband(between(recent, d.start, from), b, d.deadband, ts.noise.perSample())
+		return r.estimate(d.inflowAfter).withDeadband(between(recent, d.start, from), b, d.deadband, math.Hypot(ts.noise.perSample(), d.slosh))
 	}
 	g := r.estimate(d.inflowAfter)
 	dumped, least := r.dumped(ranLong/2), restSigmas*math.Hypot(g.err, math.Max(r.sigma, rocks(b, d.end+sloshFade)))+math.Max(pieceLower, d.slosh)
@@ -379,7 +379,8 @@ func (r resting) dipped(b []sample, inflow, from float64) (g gauge, unlikely flo
 }
 
 // withDeadband is a gauge of a sensor that reports by exception, for what it said while the level fell: at the end that was less than
-// a deadband below the last report, however long it was silent then. What it said after lies lower only where it fell on unseen.
+// a deadband below the last report, however long it was silent then, but where oil rocks, and the last report is a trough. What it said after lies
+// lower only where it fell on unseen.
 func (g gauge) withDeadband(falling, after []sample, dead, sigma float64) gauge {
 	if dead == 0 || len(falling) == 0 {
 		return g

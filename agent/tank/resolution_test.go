@@ -284,3 +284,21 @@ func TestTrucksInLineHideNoSteps(t *testing.T) {
 		}
 	}
 }
+
+// Oil rocks while a pump draws: of a sensor that reports by exception the last report of the fall is a trough, below the closing.
+func TestATroughIsNoClosing(t *testing.T) {
+	const truck = 6 * tanktest.Hour
+	for seed := range uint64(8) {
+		rnd := rand.New(rand.NewPCG(seed, 5))
+		w := tanktest.Well{Level0: 80, Inflow: 400, Moves: []tanktest.Move{{From: truck + float64(seed), Bbl: 170, Rate: 5}}}
+		end := w.Moves[0].End()
+		r := newRig(t, w)
+		r.every = 15
+		r.sensor = excepted(0.25, 3600, func(s float64) float64 {
+			waves := 0.6 * math.Max(0, math.Min(1, (s-truck)/25)) * math.Exp(-math.Max(0, s-end)/80)
+			return math.Round(100*(w.Level(s)+waves*(0.7*math.Sin(s/3.1)+0.4*rnd.NormFloat64())+0.05*rnd.NormFloat64())) / 100
+		})
+		r.run(0, 9*tanktest.Hour)
+		r.matches(0.3, 60, labelOf(w, w.Moves[0], w.Moves[0]))
+	}
+}
