@@ -76,10 +76,10 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 	if leapt && p.distinct == 1 && x == p.last.v {
 		near = false // one value that could not be at first is no likelier for standing there
 	}
-	if near && !joins && (off > t.maxRate(x)*singleReading+ts.noiseFloor(t) && ts.silent(now) || ts.risesAlone(t, ts.last, point{now, x})) {
-		near = false // after a silence a far value has to stay for longer than an echo does
+	if near && !joins && (off > t.maxRate(x)*singleReading+ts.noiseFloor(t) && (ts.silent(now) || t.atEnd(x)) || ts.risesAlone(t, ts.last, point{now, x})) {
+		near = false // after a silence, or at an end of the tank, a far value has to stay for longer than an echo does
 	}
-	if near && joins && (ts.silent(p.first.t) || off >= math.Abs(x-p.last.v) && ts.risesAlone(t, ts.last, p.first)) {
+	if near && joins && (ts.silent(p.first.t) || t.atEnd(p.first.v) && !leapt || off >= math.Abs(x-p.last.v) && ts.risesAlone(t, ts.last, p.first)) {
 		was := slices.Max(append(values(lastSamplesOf(ts.levels.recent, stepFew)), ts.last.v)) // to which it only comes back
 		stands := math.Abs(x-p.first.v) < ts.noiseFloor(t) && math.Abs(p.first.v-was) > ts.noiseFloor(t) && ts.risesAlone(t, point{ts.heldSince, ts.last.v}, p.first)
 		return ts.outlastsEcho(now, x, stands)
@@ -119,7 +119,7 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 	}
 	p.last = at
 	ts.pending = p
-	if p.count >= stepFew && ts.bin.n == 1 && len(ts.levels.recent) == 0 && x >= endMargin && x <= float64(t.Height)-endMargin {
+	if p.count >= stepFew && ts.bin.n == 1 && len(ts.levels.recent) == 0 && !t.atEnd(x) {
 		return firstAstray
 	}
 	return ts.pendingIsTrue(t)
@@ -237,11 +237,14 @@ func (ts *tankState) stepHold(t *Tank) float64 {
 	return hold
 }
 
+// atEnd says that a level lies at the bottom or the top of the tank.
+func (t *Tank) atEnd(x float64) bool { return x < endMargin || x > float64(t.Height)-endMargin }
+
 // sensorWorks says that what is pending can come from a sensor that works. A transmitter without
 // power or a float that fell off shows one value, at an end of the tank mostly, to which nobody
 // spans: there it is a gap, elsewhere believed if this sensor's values stand as long.
 func (ts *tankState) sensorWorks(t *Tank, stayed float64) bool {
-	if x := ts.pending.last.v; x < endMargin || x > float64(t.Height)-endMargin {
+	if t.atEnd(ts.pending.last.v) {
 		f, p := ts.faults, ts.pending
 		was, ok := ts.levels.known(f.handledAt - singleReading)
 		if ok && f.handledAt > 0 && p.first.t-f.jumpedAt < jumpLately && p.distinct >= stepFew && math.Abs(p.first.v-was) <= handledNear {

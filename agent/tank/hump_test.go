@@ -78,3 +78,23 @@ func TestAnotherValueForAnHour(t *testing.T) {
 		}
 	}
 }
+
+// One reading at an end of the tank behind a silence, as usual as that is by exception, is no level: the next one is where it was.
+func TestOneReadingAtAnEndOfTheTank(t *testing.T) {
+	for name, end := range map[string]float64{"bottom": 0, "top": 240} {
+		truck := tanktest.Move{From: 30*tanktest.Hour + 100, Bbl: 150, Rate: 6}
+		w := tanktest.Well{Level0: 180, Inflow: 2, Moves: []tanktest.Move{truck}}
+		r := newRig(t, w)
+		r.every, r.site.tanks[0].Sensor = 60, "float"
+		r.sensor = excepted(0.25, 4*tanktest.Hour, func(s float64) float64 {
+			if at := math.Mod(s, 9*tanktest.Hour); at >= 7200 && at < 7260 {
+				return end
+			}
+			return math.Round(4*w.Level(s)) / 4
+		})
+		r.run(0, 44*tanktest.Hour)
+		if want := labelOf(w, truck, truck); len(r.loads) != 1 || math.Abs(r.loads[0].Open-want.open) > 0.3 || math.Abs(r.loads[0].Close-want.close) > 0.3 || r.rules()["step"] > 0 {
+			t.Errorf("%s: %+v, want %.2f to %.2f in: %+v", name, r.loads, want.open, want.close, r.events)
+		}
+	}
+}
