@@ -3,6 +3,7 @@ package tank
 import (
 	"math"
 	"testing"
+	"time"
 
 	"gauger/agent/tank/tanktest"
 )
@@ -95,6 +96,31 @@ func TestOneReadingAtAnEndOfTheTank(t *testing.T) {
 		r.run(0, 44*tanktest.Hour)
 		if want := labelOf(w, truck, truck); len(r.loads) != 1 || math.Abs(r.loads[0].Open-want.open) > 0.3 || math.Abs(r.loads[0].Close-want.close) > 0.3 || r.rules()["step"] > 0 {
 			t.Errorf("%s: %+v, want %.2f to %.2f in: %+v", name, r.loads, want.open, want.close, r.events)
+		}
+	}
+}
+
+// A radar shows the roof for hours at dawn, up from one seldom poll to the next and down as quickly: no oil came, and none left. What
+// was brought and taken by pumps is a load.
+func TestAnEchoOfHoursBetweenSeldomPolls(t *testing.T) {
+	const up, down = 6*tanktest.Hour + 40, 8*tanktest.Hour + 20
+	for _, every := range []float64{300, 600} {
+		for pumped, want := range map[bool]int{false: 0, true: 1} {
+			w := tanktest.Well{Level0: 130, Inflow: 3}
+			if pumped {
+				w.Moves = []tanktest.Move{{From: up, Bbl: -70, Rate: 3}, {From: down, Bbl: 70, Rate: 3}}
+			}
+			r := newRig(t, w)
+			r.every, r.site.tanks[0].Every = every, time.Duration(every)*time.Second
+			r.sensor = func(i int, s, v float64) (float64, bool) {
+				if !pumped && s >= up && s < down {
+					v += 70 / tanktest.PerInch
+				}
+				return tanktest.Radar(i, s, v), true
+			}
+			if r.run(0, 12*tanktest.Hour); len(r.loads) != want {
+				t.Errorf("polled each %g s, pumped %v: %+v, want %d", every, pumped, r.loads, want)
+			}
 		}
 	}
 }

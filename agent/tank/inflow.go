@@ -329,7 +329,7 @@ func (t *Tank) cameFast(b []sample, fall float64) int {
 	for k := len(b) - 1; k > 0; k-- {
 		for from := k - 1; from >= max(0, k-cameWithin) || from >= 0 && b[k].t-b[from].t <= 2*singleReading; from-- {
 			rose, dt := float64(b[k].v-b[from].v), b[k].t-b[from].t
-			if rose >= leapMost*fall && rose*t.Table.PerInch(float64(b[k].v)) >= fillRate/60*cameFaster*dt && dt < levelFar {
+			if rose >= leapMost*fall && t.barrels(float64(b[k].v), float64(b[from].v)) >= fillRate/60*cameFaster*dt && dt < levelFar {
 				return from
 			}
 		}

@@ -99,7 +99,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 		return ""
 	case l.usual:
 	case !l.jumped && seen && t.pumpRate(*d) >= fillRate && !decays(ts, *d): // a truck of what was brought there
-	case l.exact && l.bulge && d.start-l.since < undoneFine: // no oil comes and goes as quickly, to where it was
+	case l.exact && l.bulge && (d.start-l.since < undoneFine || d.samples == 0 && d.gap < levelFar && t.cameFast(between(ts.levels.recent, l.since-nodeEvery, d.start), fall) >= 0): // no oil comes and goes as quickly, to where it was
 		return was
 	case !l.jumped && (decays(ts, *d) || l.bulge && atOnce >= explainedShare*fall): // else it may have been oil that came, and a truck
 		return was
