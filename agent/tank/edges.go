@@ -72,8 +72,8 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	d.slosh, d.endLine = ts.noise.slosh(inner, tail), tail
 	d.start = crossing(head, s0, f.from.t-60, firstTime(inner, f.to.t))
 	rest := ts.resting(t, d)
-	rest.before, rest.head, rest.past.recent = true, head, between(ts.levels.recent, math.Max(ts.decidedTo, d.start-keepFor), f.from.t-ranLong)
 	last, seen := lastSeen(ts, t, d, between(ts.levels.recent, in.lo, firstTime(inner, f.to.t)), f.from.t-nodeEvery, head)
+	rest.before, rest.head, rest.deadband, rest.past.recent = true, head, d.silentWithin(last, seen, t.maxRate(s0.v)), between(ts.levels.recent, math.Max(ts.decidedTo, d.start-keepFor), f.from.t-ranLong)
 	rests, from, since, free := f.from.t, math.Min(f.from.t-60, last.t), -1.0, 0.0
 	if d.step < coarseLeast {
 		since, free = ts.interval.hung(between(ts.levels.recent, math.Max(in.lo, f.from.t-learnFrom), firstTime(inner, f.to.t)), d.inflowBefore)
@@ -378,9 +378,8 @@ func (r resting) dipped(b []sample, inflow, from float64) (g gauge, unlikely flo
 	return g, unlikely
 }
 
-// withDeadband is a gauge of a sensor that reports by exception, for what it said while the level fell: at the end that was less than
-// a deadband below the last report, however long it was silent then, but where oil rocks, and the last report is a trough. What it said after lies
-// lower only where it fell on unseen.
+// withDeadband is a gauge of a sensor that reports by exception, for what it said while the level fell: at the end, but for a trough where oil rocks, that
+// was less than a deadband below the last report, however long it was silent then. What it said after lies lower only where it fell on unseen.
 func (g gauge) withDeadband(falling, after []sample, dead, sigma float64) gauge {
 	if dead == 0 || len(falling) == 0 {
 		return g

@@ -242,6 +242,15 @@ func lastSeen(ts *tankState, t *Tank, d draw, b []sample, from float64, head lin
 	return sample{t: math.Inf(1)}, sample{v: float32(math.Inf(-1))}
 }
 
+// silentWithin is the deadband within which the level lay between the two; 0 where a fall of more than one reading shows, or all of the draw, was not
+// told either, at so many inches a second, and the silence none by exception.
+func (d draw) silentWithin(last, seen sample, rate float64) float64 {
+	if d.samples == 0 || last.t < seen.t && float64(last.v-seen.v) > rate*singleReading {
+		return 0
+	}
+	return d.deadband
+}
+
 // longestStop is the longest time in a draw over which the level did not fall, with a load's worth before and after it, and
 // the barrels before.
 func longestStop(ts *tankState, t *Tank, d draw) (stop bounds, before float64) {

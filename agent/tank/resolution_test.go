@@ -302,3 +302,27 @@ func TestATroughIsNoClosing(t *testing.T) {
 		r.matches(0.3, 60, labelOf(w, w.Moves[0], w.Moves[0]))
 	}
 }
+
+// A box is dead over a whole load. That its sensor did not say even the load proves that it was not silent because nothing moved: the well went on
+// before it as behind it. Where it cannot have, for the tank would have been emptied below its bottom, the load closes no lower than there.
+func TestWhatAGapHidesWasNotSilentByException(t *testing.T) {
+	for _, c := range []struct{ dead, level, inflow, off float64 }{{0.25, 50, 400, 8}, {0, 20, 400, 30}} {
+		w := tanktest.Well{Level0: c.level, Inflow: c.inflow, Moves: []tanktest.Move{{From: 8 * tanktest.Hour, Bbl: 170, Rate: 5}}}
+		if c.dead == 0 { // it was turned away for two hours
+			w.Moves = append(w.Moves, tanktest.Move{From: 9 * tanktest.Hour, Bbl: 45, Rate: 0.4})
+		}
+		r := newRig(t, w)
+		r.every = 15
+		told := excepted(c.dead, 3600, func(s float64) float64 { return tanktest.Radar(0, s, w.Level(s)) })
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if s > 7*tanktest.Hour && s < 12.5*tanktest.Hour {
+				return v, false
+			}
+			return told(i, s, v)
+		}
+		r.run(0, 15*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].RemovedBbl-170) > c.off || r.loads[0].Close < 0 || len(r.loads[0].Review) == 0 {
+			t.Errorf("deadband %g: %+v", c.dead, r.loads)
+		}
+	}
+}

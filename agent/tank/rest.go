@@ -116,6 +116,9 @@ func (r resting) estimate(slope float64) gauge {
 	if over := g.level - full; r.top > 0 && over > 0 {
 		g.level, g.err = full, math.Hypot(g.err, over/4)
 	}
+	if under := math.Min(0, float64(r.nearest(0).v)) - g.level; under > 0 { // no pump draws from below the bottom
+		g.level, g.err = g.level+under, math.Hypot(g.err, under/4)
+	}
 	g.err = math.Sqrt(stats.Square(g.err) + r.strays().over(g.away))
 	return g
 }
