@@ -50,7 +50,7 @@ func (u *update) findReturned(i int, ts *tankState, now float64) {
 		if fall := l.opening - l.closing; until == ts.reports.reviewedTo && back < mostBack*fall {
 			return Correction{} // it goes on: how much came is not known yet
 		}
-		if back < explainedShare*(l.opening-l.closing) || ts.reports.reviewedTo-until > othersSeen || u.othersLost(i, since, until) >= explainedShare*back*t.Table.PerInch(l.closing) {
+		if back < explainedShare*(l.opening-l.closing) || ts.reports.reviewedTo-until > othersSeen || u.othersGave(i, since, until) >= explainedShare*back*t.Table.PerInch(l.closing) {
 			return Correction{}
 		}
 		wall := func(at float64) time.Time { return ts.clock.wall(at / u.site.speed) }

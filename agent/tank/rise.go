@@ -217,24 +217,30 @@ func (s siteTanks) othersRoseBy(i int, rise func(*tankState, *Tank) float64) (na
 	return name, bbl
 }
 
-// othersGaveBack says that what came back came out of other tanks of the site, so that it does not undo the draw. One that lost far more than
-// was rolled in the meantime loaded a truck, and so did one that did not fall while one half of it came back.
+// othersGaveBack says that what came back came out of other tanks of the site, so that it does not undo the draw: they gave it, and in either half
+// of the time some of it.
 func (s siteTanks) othersGaveBack(i int, d draw, r returned) bool {
 	t, ts := &s.site.tanks[i], s.st.tanks[i]
 	half, late := (r.last-r.first)/2, ts.interval.fresh()
-	lost := func(from, to float64) (gave float64) {
-		for j, o := range s.separate(i) {
-			gave += math.Max(0, -s.st.tanks[j].rise(o, from, to))
-		}
-		return gave
-	}
-	gave, back := lost(d.end+60, r.last), r.inches*t.Table.PerInch(d.closing.level)
 	for _, from := range []float64{r.first, r.first + half} {
-		if r.seen >= rolledSeen && half > late && lost(from-late, from+half+late) < explainedShare*ts.rise(t, from, from+half) {
+		if r.seen >= rolledSeen && half > late && s.othersLost(i, from-late, from+half+late) < explainedShare*ts.rise(t, from, from+half) {
 			return false
 		}
 	}
-	return gave >= explainedShare*back && !(arrivesShare*gave > back && r.rolled(d, t.removedBbl(d)))
+	return s.othersGave(i, r.first-half/4, r.last+half/4) >= explainedShare*r.inches*t.Table.PerInch(d.closing.level)
+}
+
+// othersGave is what of a rise between two times the site's other tanks may have given: what they lost meanwhile, beyond as much as they lose in as
+// long right before it or behind it while nothing comes here, for that a truck draws.
+func (s siteTanks) othersGave(i int, from, to float64) (bbl float64) {
+	t, ts := &s.site.tanks[i], s.st.tanks[i]
+	late := ts.interval.fresh()
+	long, drawn := math.Max(burstSeconds, late), 0.0
+	from, to = from-late, to+late
+	for _, at := range []float64{from - long, to} {
+		drawn = math.Max(drawn, (s.othersLost(i, at, at+long)-math.Max(0, ts.rise(t, at, at+long)))/long)
+	}
+	return s.othersLost(i, from, to) - drawn*(to-from)
 }
 
 // othersFilled are the barrels by which the site's other tanks are fuller at a time than at another, whatever fills them. What stood still for hours

@@ -146,3 +146,27 @@ func TestTwoTrucksAtOnceAndAWellThatWasShut(t *testing.T) {
 		}
 	}
 }
+
+// A truck is turned down and pumps back what it took while others load from the tanks next door, as fast or faster, or slower: what they take
+// does not fill this one, and its ticket says that oil came back.
+func TestALoadNextDoorGivesNothingBack(t *testing.T) {
+	for _, c := range []struct{ wait, bbl, rate, lead, beside, other float64 }{
+		{1100, 104, 5.4, 50, 170, 6.5}, {1300, 106, 6, 1000, 170, 4}, {660, 108, 4.5, 1800, 180, 4.7},
+	} {
+		out := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 134, Rate: 5.8}
+		back := tanktest.Move{From: out.End() + c.wait, Bbl: -c.bbl, Rate: c.rate}
+		load := tanktest.Move{From: back.From - c.lead, Bbl: c.beside, Rate: c.other}
+		r := newRig(t, tanktest.Well{Level0: 168, Moves: []tanktest.Move{out, back}}, tanktest.Well{Level0: 170, Inflow: 40, Moves: []tanktest.Move{load}})
+		r.every = 60
+		r.run(0, 10*tanktest.Hour)
+		if len(r.loads) != 2 {
+			t.Fatalf("%+v: %+v, %+v", c, r.loads, r.verdicts)
+		}
+		for _, l := range r.loads {
+			why := strings.Join(l.Review, "; ")
+			if l.Tank == "TK-1" && !strings.Contains(why, "came back") || math.Abs(l.RemovedBbl-map[string]float64{"TK-1": 134, "TK-2": c.beside}[l.Tank]) > 1 {
+				t.Errorf("%+v: %+v", c, l)
+			}
+		}
+	}
+}
