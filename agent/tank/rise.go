@@ -340,7 +340,7 @@ func (r returned) atOnce(t *Tank, d draw) bool {
 // than it rose beyond its inflow in as long a time otherwise, and until when; 0 where it did not. What it did behind another draw says
 // nothing, nor what a pressure sensor feels when a hatch is shut, nor a few barrels when the closing has been at rest for longer than a hose drains.
 func (ts *tankState) roseOnce(t *Tank, d draw, now float64) (inches, until float64) {
-	until = math.Min(d.watched(t, now), d.leaptAt)
+	until = min(now, d.next, d.leaptAt, d.end+t.Loads.Confirm.Seconds()+ranLong)
 	per := t.Table.PerInch(d.closing.level)
 	rose := ts.levels.mostRisen(d.end+settleShort, until, ranLong) - d.usualInflow*ranLong
 	if rose*per < ranMost {
@@ -348,11 +348,12 @@ func (ts *tankState) roseOnce(t *Tank, d draw, now float64) (inches, until float
 		rose = ts.levels.mostRisen(d.end+settleShort, until, ranLong) - d.usualInflow*ranLong
 	}
 	soon, _ := ts.levels.about(math.Min(until, d.end+backSoon))
+	late, _ := ts.levels.about(until - 2*ranLong) // till which the well may have been shut
 	high, ok := ts.levels.about(until)
-	if high = math.Max(high-d.usualInflow*(until-d.end), soon-d.usualInflow*math.Min(until-d.end, backSoon)); t.Group != "" || !ok || rose*per < wrongBbl(t.volume(d)) || t.Sensor == "hydrostatic" && rose < hatchUsual || high-d.closing.level < rose/2 {
+	if high = max(high-d.usualInflow*(until-d.end), soon-d.usualInflow*math.Min(until-d.end, backSoon), high-d.usualInflow*2*ranLong-late+d.closing.level); t.Group != "" || !ok || rose*per < wrongBbl(t.volume(d)) || t.Sensor == "hydrostatic" && rose < hatchUsual || high-d.closing.level < rose/2 {
 		return 0, until
 	}
-	before := ts.levels.mostRisen(math.Max(ts.decidedTo+2*backSoon, d.start-fineFor), d.start, ranLong) - d.usualInflow*ranLong
+	before := ts.levels.mostRisen(math.Max(ts.decidedTo+2*backSoon, d.start-fineFor), d.start-backSoon, ranLong) - d.usualInflow*ranLong
 	drew, pulse, pulses := math.Inf(-1), math.Inf(-1), 0
 	for k, h := range ts.levels.history[:searchTime(ts.levels.history, d.start)] {
 		if h.flags == unlinked {
@@ -386,10 +387,9 @@ func (ts *tankState) stillReturning(t *Tank, d draw, now float64) bool {
 	if now > d.end+4*t.Loads.Confirm.Seconds() || d.leaptAt < now {
 		return false
 	}
-	a, ok1 := ts.levels.about(ts.last.t - 600)
+	a, ok1 := ts.levels.about(ts.last.t - ranLong)
 	b, ok2 := ts.levels.about(ts.last.t - 20)
 	per := t.Table.PerInch(b)
-	flows := ok1 && ok2 && ts.last.t-600 > d.end && (b-a-d.usualInflow*580)*per >= t.Loads.MinRate*580/60
-	back := b - d.closing.level - d.usualInflow*(ts.last.t-20-d.end) // as regained counts it
-	return flows && back > 0.15*(d.opening.level-d.closing.level) && back < d.opening.level-d.closing.level
+	flows := ok1 && ok2 && ts.last.t-ranLong > d.end && (b-a-d.usualInflow*(ranLong-20))*per >= t.Loads.MinRate*(ranLong-20)/60
+	return flows && b < d.opening.level
 }

@@ -170,3 +170,31 @@ func TestALoadNextDoorGivesNothingBack(t *testing.T) {
 		}
 	}
 }
+
+// Oil that comes back only when the load is nearly confirmed is waited for, and a part of it is told from what the well brings, and from the false
+// echoes of whoever gauges the tank before the load.
+func TestOilThatComesBackLateOrInPart(t *testing.T) {
+	for _, c := range []struct {
+		wait, bbl, rate float64
+		well            float64 // bbl a day, shut for the load
+		gauged          bool
+	}{{2560, 122, 5, 0, false}, {2580, 123, 4, 0, false}, {2520, 36, 3.5, 350, false}, {1200, 30, 3.3, 0, true}} {
+		out := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 140, Rate: 5.8}
+		back := tanktest.Move{From: out.End() + c.wait, Bbl: -c.bbl, Rate: c.rate}
+		r := newRig(t, tanktest.Well{Level0: 168, Moves: []tanktest.Move{out, back, {From: 0, Bbl: -c.well / 4, Rate: math.Max(1, c.well) / 1440}}})
+		r.every = 30
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if before := out.From - s; c.gauged && before > 300 && before < 420 {
+				v += 9
+			}
+			return tanktest.Radar(i, s, v), true
+		}
+		r.run(0, 10*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].RemovedBbl-140) > 1 {
+			t.Fatalf("%+v: %+v, %+v", c, r.loads, r.verdicts)
+		}
+		if why := strings.Join(r.loads[0].Review, "; "); !strings.Contains(why, "came back") && !strings.Contains(why, "gave oil back") {
+			t.Errorf("%+v: %+v", c, r.loads[0])
+		}
+	}
+}
