@@ -118,7 +118,7 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 		into, moved = u.filledWhileDrawn(i, d)
 	}
 	if rose >= explainedShare*removed && !u.explainsRise(i, d, removed) {
-		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, and more than one tank fell", name, rose))
+		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, but not as this one fell, or more than one fell", name, rose))
 		rose = 0
 	}
 	fell := u.site.tanks[i].volume(d)

@@ -19,21 +19,17 @@ const (
 	aloneMost      = 0.05  // share of a draw that another tank of a group may fall by chance
 )
 
-// explainsRise says that what the other tanks rose over a draw came out of it, where more tanks fell:
-// a rise is the oil of no more draws than add up to it. Of all choices of draws the one that follows
-// the rise best has to hold this one, and without it none may follow nearly as well.
+// explainsRise says that what the other tanks rose over a draw came out of it: they rose as it fell. Where more tanks fell a rise is the oil of no
+// more draws than add up to it. Of all choices of draws the one that follows the rise best has to hold this one, and without it none nearly as well.
 func (s siteTanks) explainsRise(i int, d draw, removed float64) bool {
 	from, to := d.start-showsFrom-d.opening.away, d.end+showsTo+d.closing.away
 	givers := s.fallingTanks(i, from, to)
-	if len(givers) == 1 {
-		return true
-	}
 	_, rose := s.othersRose(i, from, to)
 	all := removed
 	for _, k := range givers[1:] {
 		all -= s.st.tanks[k].rise(&s.site.tanks[k], from, to)
 	}
-	if rose >= explainedShare*all {
+	if len(givers) == 1 && d.samples == 0 || len(givers) > 1 && rose >= explainedShare*all {
 		return true
 	}
 	if len(givers) > fallingMost {
@@ -48,6 +44,11 @@ func (s siteTanks) explainsRise(i int, d draw, removed float64) bool {
 	for n, k := range givers {
 		fell[n] = s.riseCourse([]int{k}, from, to)
 	}
+	for n := range came {
+		if len(givers) == 1 {
+			came[n] = math.Max(came[n], -fell[0][n]) // a truck may draw there, but nothing comes before it goes
+		}
+	}
 	for choice := range 1 << len(givers) {
 		if off := worstMiss(came, fell, choice); choice&1 == 1 {
 			with = math.Min(with, off)
@@ -55,7 +56,7 @@ func (s siteTanks) explainsRise(i int, d draw, removed float64) bool {
 			without = math.Min(without, off)
 		}
 	}
-	return with <= (1-explainedShare)*removed && without-with >= explainsBetter*removed
+	return with <= (1-alikeRise)*removed && without-with >= explainsBetter*removed
 }
 
 // nothingElse says that a draw was seen from its beginning to its end, and that nothing was drawn meanwhile from the tanks that rose:
@@ -148,8 +149,7 @@ func (s siteTanks) riseCourse(tanks []int, from, to float64) []float64 {
 	return out
 }
 
-// worstMiss is by how much, at the worst instant, a rise is not the sum of the chosen falls; infinite
-// where no instant is known.
+// worstMiss is by how much, at the worst instant, a rise is not the sum of the chosen falls; infinite where no instant is known.
 func worstMiss(came []float64, fell [][]float64, choice int) float64 {
 	worst, known := 0.0, false
 	for n, rose := range came {

@@ -198,3 +198,16 @@ func TestOilThatComesBackLateOrInPart(t *testing.T) {
 		}
 	}
 }
+
+// A truck that was turned down pumps its load back while another loads from the tank next door: that tank falls on for half an hour behind
+// the return, and its oil cannot have arrived before it left.
+func TestALoadBesideAReturnIsNoTransfer(t *testing.T) {
+	down := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 168, Rate: 2.6}
+	back := tanktest.Move{From: down.End() + 1140, Bbl: -107, Rate: 5.6}
+	load := tanktest.Move{From: back.From - 390, Bbl: 101, Rate: 2.2}
+	r := newRig(t, tanktest.Well{Level0: 150, Moves: []tanktest.Move{down, back}}, tanktest.Well{Level0: 80, Inflow: 200, Moves: []tanktest.Move{load}})
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) != 2 || r.rules()["transfer"] > 0 || math.Abs(r.loads[1].RemovedBbl-101) > 1 || r.loads[1].Confidence >= 0.75 {
+		t.Errorf("%+v, %+v", r.loads, r.events)
+	}
+}
