@@ -61,7 +61,7 @@
 //
 // How a well and a sensor behave is learned from the readings: the variance by which a level at rest strays from an even rise,
 // steps and deadbands. No key, no stored state. What a gateway repeats is no reading: where values stand at a beat, and do not move by
-// the same step each time, each counts once, when it first comes.
+// the same step each time, each counts once, when it first comes; a tank that stands shows no beat, but the fall does.
 //
 // A silence lies between two levels, and what was shown next to it for a reading or two, or kept by a gateway, is none. One that ends at the
 // level where it began says that nothing came, however much the well made before: the tank was sealed for its load. One that ends on a fall hides
