@@ -389,7 +389,7 @@ func (g gauge) withDeadband(falling, after []sample, dead, sigma float64) gauge 
 		return g
 	}
 	mid, own := last-dead/2, stats.Square(dead)/12+stats.Square(sigma)
-	if off := g.level - mid; math.Abs(off) > dead/2+2*math.Hypot(g.err, sigma) { // oil did not come as it usually does
+	if off := g.level - mid; math.Abs(off) > dead/2+restSigmas*math.Hypot(g.err, sigma) { // oil did not come as it usually does
 		g.level, g.err, g.carried = mid, math.Sqrt(own), 0
 		return g
 	}
