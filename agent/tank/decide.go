@@ -307,10 +307,11 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	takeFallenOn(ts, &u.site.tanks[i], &d, now)
 	u.takeNext(i, ts, &d)
 	takeStepped(ts, &d)
-	d.doubts = append(d.doubts, readingsDoubt(ts, &u.site.tanks[i], d, now)...)
+	d.doubts = append(d.doubts, u.readingsDoubt(i, d, now)...)
 	d.doubts = append(d.doubts, u.standsDead(i, ts, &d, now)...)
-	if since, leapt := hungInto(ts, d); leapt || since > 0 && !u.shutOff(i, d, since, d.start) && !ts.levels.pausesSo(since, d.start-since, d.opening.level, 0, d.inflowBefore) {
-		takeHung(&d, since, leapt)
+	since, leapt := hungInto(ts, d)
+	if made := math.Max(d.inflowBefore, d.usualInflow) * (d.start - since) * u.site.tanks[i].Table.PerInch(d.opening.level); since > 0 && !u.turnedTo(i, since, since, d.start, made) && (leapt || !ts.levels.pausesSo(since, d.start-since, d.opening.level, 0, d.inflowBefore)) {
+		takeHung(&d, since, leapt, made > wrongBbl(u.site.tanks[i].volume(d)))
 	}
 	if where, long, asks := stoodStill(ts, &u.site.tanks[i], d); long > 0 && !(where == itsClosing && u.staysShutOff(i, d, d.end+long)) {
 		d.note(asks, fmt.Sprintf("value stood still at %s for %s: a sensor that hung, its blind zone, or a float at its stop", where, spanText(long)))
@@ -393,8 +394,7 @@ func (s siteTanks) turnedTo(i int, since, from, to, bbl float64) bool {
 	before := math.Max(ts.decidedTo+resumeFirst, since-stillLook)
 	a, ok1 := ts.levels.about(before)
 	b, ok2 := ts.levels.about(since)
-	if share := (to - since) / (since - before); ok1 && ok2 && since-before > levelFar && turnedSure*s.othersFilled(i, since, to) < share*(s.othersFilled(i, before, since)+explainedShare*t.barrels(b, a)) {
-		return false
-	}
-	return s.othersFilled(i, from, to) >= explainedShare*bbl
+	share := (to - since) / (since - before)
+	always := ok1 && ok2 && since-before > levelFar && turnedSure*s.othersFilled(i, since, to) < share*(s.othersFilled(i, before, since)+explainedShare*t.barrels(b, a))
+	return t.Group == "" && !always && s.othersFilled(i, from, to) >= explainedShare*bbl
 }

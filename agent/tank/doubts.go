@@ -43,8 +43,8 @@ const (
 // saturated says that a level at rest lies on an end of what the sensor can show, as at a blanking distance: the noise is cut off
 // on one side. By how many readings are on the very end of its range, and how wide a step is for its noise, as many should lie
 // beyond it. The noise is that of the readings on this side of the end, or, where there are none, of the rest on the other side of
-// the load. side is where the other readings lie.
-func saturated(sensor string, b, other []sample, side float64) bool {
+// the load. side is where the other readings lie; a level that was seen further out at any time is no end.
+func saturated(sensor string, b, other, seen []sample, side float64) bool {
 	if len(b) < atomFew {
 		return false
 	}
@@ -71,7 +71,7 @@ func saturated(sensor string, b, other []sample, side float64) bool {
 		}
 		was = off
 	}
-	if 2*opposite > at { // noise that ends so on both sides is not cut off on one
+	if 2*opposite > at || slices.ContainsFunc(seen, func(x sample) bool { return side*(float64(x.v)-end) < -step/2 }) { // noise that ends so on both sides is not cut off on one
 		return false
 	}
 	n, wide := float64(len(v)), stepInNoise(other, step)
@@ -165,7 +165,7 @@ func (s siteTanks) standsDead(i int, ts *tankState, d *draw, now float64) []stri
 	before := between(ts.levels.recent, math.Max(ts.decidedTo, d.start-deadMost), d.start-rampClear)
 	if e, ok := ts.levels.standingAt(before, -1, d.start); ok && t.Sensor != "hydrostatic" && e.level < float64(t.Height)-fullWithin { // where a high level shuts the well in
 		hung := t.Sensor == "float" && e.to-e.from >= t.Loads.StuckJump.Seconds() && ts.levels.roseBefore(e.from, deadUntil) > deadRises*d.inflow.usual
-		if _, rose := s.othersRose(i, e.from, e.to); (e.again || hung) && rose < explainedShare*wrong*per && missed(&e) {
+		if (e.again || hung) && missed(&e) && !s.turnedTo(i, e.from, e.from, e.to, e.missed*per) {
 			d.opening.err = math.Hypot(d.opening.err, e.missed)
 			say(e, "before it")
 		}
@@ -330,17 +330,17 @@ func startAfterHatch(ts *tankState, t *Tank, d *draw, now float64) float64 {
 }
 
 // readingsDoubt is what the readings themselves say against a load.
-func readingsDoubt(ts *tankState, t *Tank, d draw, now float64) []string {
-	var why []string
+func (s siteTanks) readingsDoubt(i int, d draw, now float64) (why []string) {
+	t, ts := &s.site.tanks[i], s.st.tanks[i]
 	long := math.Max(atomLong, atomMany*ts.interval.fresh())
 	before := between(ts.levels.recent, math.Max(d.start-long, ts.decidedTo), d.start)
 	after := between(ts.levels.recent, d.end, math.Min(d.end+long, d.next))
 	rests := between(after, d.end+settleShort, math.Inf(1))
-	// A pressure sensor feels the oil's weight however high it stands.
-	if t.Sensor != "hydrostatic" && (saturated(t.Sensor, before, after, -1) || quieted(t.Sensor, before, rests) || standsAtTop(&ts.levels, t.Sensor, before, rests)) {
+	// A pressure sensor feels the oil's weight however high it stands, and a live one whose well was turned away rises no further.
+	if t.Sensor != "hydrostatic" && (!s.shutOff(i, d, 0, d.start) && saturated(t.Sensor, before, after, ts.levels.history, -1) || quieted(t.Sensor, before, rests) || standsAtTop(&ts.levels, t.Sensor, before, rests)) {
 		why = append(why, fmt.Sprintf("sensor saturated at the opening, %.2f in is the most that it shows", d.opening.level))
 	}
-	if t.Group == "" && (saturated(t.Sensor, after, before, 1) || quieted(t.Sensor, rests, before)) {
+	if t.Group == "" && (!s.awayBehind(i, d, math.Min(now, d.next)) && saturated(t.Sensor, after, before, ts.levels.history, 1) || quieted(t.Sensor, rests, before)) {
 		why = append(why, fmt.Sprintf("sensor saturated at the closing, %.2f in is the least that it shows", d.closing.level))
 	}
 	if left, long := slowStart(ts, d); t.Group == "" && d.late == 0 && left*t.Table.PerInch(d.opening.level) >= slowBbl {

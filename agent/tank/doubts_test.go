@@ -76,7 +76,7 @@ func TestSaturatedGaugeAsksForReview(t *testing.T) {
 func TestTheMeanOfTwoReadingsIsNoStep(t *testing.T) {
 	before := atRest(t, 2, "9.5 9.5 9.5 9 9.5 9.5 9.5 9.25 9.25 9 9.5 9.5 9.25 9.5 9.5 9.25 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.5 9.25 9.5 9.25"+strings.Repeat(" 9.5", 23))
 	after := atRest(t, 2, "3 3 3.25 3.25 3.25"+strings.Repeat(" 3.5", 115))
-	if saturated("float", before, after, -1) {
+	if saturated("float", before, after, nil, -1) {
 		t.Error("a level at rest between two steps of the sensor is called saturated")
 	}
 }
@@ -85,10 +85,10 @@ func TestTheMeanOfTwoReadingsIsNoStep(t *testing.T) {
 func TestALowerLevelIsNoNoise(t *testing.T) {
 	before := atRest(t, 1, strings.Repeat("8 ", 10)+"8.5 "+strings.Repeat("9 9 9 9 8.9 9 ", 5))
 	quiet, rough := atRest(t, 1, strings.Repeat("3 3 3.1 3 3 ", 12)), atRest(t, 1, strings.Repeat("3 3.3 2.8 3.1 2.9 ", 12))
-	if saturated("", before, quiet, -1) {
+	if saturated("", before, quiet, nil, -1) {
 		t.Error("a quiet level above a lower one is called saturated")
 	}
-	if !saturated("", before, rough, -1) { // where the noise is seen to be wide, the same rest is the end of what the sensor shows
+	if !saturated("", before, rough, nil, -1) { // where the noise is seen to be wide, the same rest is the end of what the sensor shows
 		t.Error("a level whose noise is cut off is not called saturated")
 	}
 }

@@ -105,10 +105,11 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	return own, err
 }
 
-// shutOff says that a tank stood still when a draw began, since its well was turned to others, and went on there from one time to another.
+// shutOff says that a tank stood still when a draw began, since its well was turned to others, and went on there from one time, or since then, to another.
 func (s siteTanks) shutOff(i int, d draw, from, to float64) bool {
 	t, ts, rate := &s.site.tanks[i], s.st.tanks[i], math.Max(d.inflowBefore, d.inflowAfter)
 	since, longer := ts.stillSince(d)
+	from = math.Max(from, since)
 	return t.Group == "" && longer > 1 && s.turnedTo(i, since, from, to, rate*(to-from)*t.Table.PerInch(d.opening.level))
 }
 

@@ -256,6 +256,14 @@ func (s siteTanks) othersFilled(i int, from, to float64) (bbl float64) {
 	return bbl
 }
 
+// awayBehind says that the others took in what a well made since a draw, where it was turned to them for it or at its end, if that is so much that it
+// would have to show.
+func (s siteTanks) awayBehind(i int, d draw, until float64) bool {
+	t := &s.site.tanks[i]
+	made := math.Max(d.inflowBefore, d.inflowAfter) * (until - d.end) * t.Table.PerInch(d.closing.level)
+	return t.Group == "" && made > wrongBbl(t.volume(d)) && s.turnedTo(i, d.start, d.end, until, made)
+}
+
 // othersLost is the barrels that the site's other tanks lost between two times: then a rise is theirs.
 func (s siteTanks) othersLost(i int, from, to float64) (bbl float64) {
 	for j := range s.site.tanks {

@@ -109,3 +109,54 @@ func TestTheClosingIsNotReadInTheSloshBehindTheStop(t *testing.T) {
 		}
 	}
 }
+
+// A tank whose well is turned to the next one stands still, and is right: its noise is not cut off at an end of the sensor, and what leaps down at
+// the first stroke of the pump had not hung. Where the next one takes no more than before it may be so.
+func TestATankWhoseWellIsTurnedAwayIsNotAccused(t *testing.T) {
+	fill := func(from, to float64) tanktest.Move {
+		return tanktest.Move{From: from, Bbl: (from - to) / 60 * 0.3, Rate: 0.3}
+	}
+	load := tanktest.Move{From: 9 * tanktest.Hour, Bbl: 150, Rate: 6}
+	last := 15 * tanktest.Hour
+	for name, c := range map[string]struct {
+		every, off float64 // when the well is turned away
+		shows      func(s, v float64) float64
+		says       string
+	}{
+		"flickers": {30, load.From - 2400, func(s, v float64) float64 {
+			return math.Round(8*math.Min(v+0.64+2*tanktest.Radar(0, s, 0), 119.95)) / 8
+		}, "saturated at the opening"},
+		"seldom told": {30, load.From - 1300, func(_, v float64) float64 { return math.Round(8*v) / 8 }, "and then leapt down"},
+	} {
+		for _, turned := range []bool{true, false} {
+			own := tanktest.Well{Level0: 30, Moves: []tanktest.Move{fill(0, c.off), load}}
+			next := tanktest.Well{Level0: 60, Moves: []tanktest.Move{fill(c.off, last)}}
+			if !turned {
+				next = tanktest.Well{Level0: 60}
+			}
+			r := newRig(t, own, next)
+			r.every = c.every
+			r.sensor = func(i int, s, v float64) (float64, bool) {
+				if i == 0 && name == "seldom told" {
+					s = 300 * math.Floor(s/300)
+				}
+				if v = r.wells[i].Level(s); i == 0 {
+					v = c.shows(s, v)
+				}
+				return v, true
+			}
+			r.run(0, last)
+			if len(r.loads) != 1 {
+				t.Fatalf("%s, %v: %+v", name, turned, r.loads)
+			}
+			if !turned {
+				asksFor(t, r.loads[0], c.says)
+				continue
+			}
+			asksFor(t, r.loads[0], "")
+			if off := r.loads[0].GaugeBbl - load.Bbl; name == "seldom told" && math.Abs(off) > 1 {
+				t.Errorf("%+.1f bbl off", off)
+			}
+		}
+	}
+}

@@ -211,7 +211,7 @@ func neverStands(ts *tankState, stood, step, inflow float64) bool {
 
 // takeHung takes the opening of a draw until which a value stood still from where the inflow had carried the level meanwhile, if the value
 // then leapt down; else the well may have been shut in, and it is within the opening's error.
-func takeHung(d *draw, since float64, leapt bool) {
+func takeHung(d *draw, since float64, leapt, asks bool) {
 	long, unseen := d.start-since, d.inflowBefore*(d.start-since)
 	if !leapt {
 		d.opening.err = math.Hypot(d.opening.err, unseen/2)
@@ -220,7 +220,7 @@ func takeHung(d *draw, since float64, leapt bool) {
 	}
 	earlier := unseen / (d.slope() + d.inflowBefore)
 	d.start, d.opening.level, d.opening.err = d.start-earlier, d.opening.level+unseen, math.Hypot(d.opening.err, unseen/2)
-	d.doubts = append(d.doubts, fmt.Sprintf("value stood still for %s and then leapt down: the opening is what flowed in since, %.1f in, above it", spanText(long), unseen))
+	d.note(asks, fmt.Sprintf("value stood still for %s and then leapt down: the opening is what flowed in since, %.1f in, above it", spanText(long), unseen))
 }
 
 // quieted says that a level stood on one side of a load with next to none of the noise that it has at rest on the other: what shows no
