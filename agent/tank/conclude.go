@@ -361,11 +361,11 @@ func (ts *tankState) frozenAtEnd(t *Tank, d draw, now float64) bool {
 	return ts.standsSince(d) && now < ts.heldUntil(t)
 }
 
-// staysShutOff says that the well was turned to other tanks before a draw and is there until a time, and that the value hardly moved before
-// the draw either: one that noise moved there, and none behind it, hangs.
+// staysShutOff says that the well was turned to other tanks before a draw, or when it ended, and is there until a time, and that no noise moved the
+// value before the draw either: one that it moved there, and none behind it, hangs.
 func (s siteTanks) staysShutOff(i int, d draw, until float64) bool {
 	b := between(s.st.tanks[i].levels.recent, d.start-frozenLeast, d.start-nodeEvery)
-	return changesIn(b) < len(b)/3 && s.shutOff(i, d, d.end, until)
+	return neighbourScatter(b) <= quietSteps*leastStep(b) && (s.shutOff(i, d, d.end, until) || s.awayBehind(i, d, until))
 }
 
 // heldUntil is until when a value that stands still is given time to move.
