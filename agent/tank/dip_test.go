@@ -134,6 +134,25 @@ func TestADumpAsThePumpStopsIsNoneOfItsClosing(t *testing.T) {
 	}
 }
 
+// A separator dumps 2.3 bbl every few minutes, under the pump too: what the falling line strays by is no slosh, and the tread of the stairs that
+// is read for minutes right behind the stop is the closing, and not the next one.
+func TestTheFirstTreadBehindThePumpIsItsClosing(t *testing.T) {
+	for _, first := range []float64{100, 140, 170, 217} { // s from the stop to a dump
+		for _, every := range []float64{200, 288} {
+			load := tanktest.Move{From: 4*tanktest.Hour + first/7, Bbl: 160, Rate: 5.2}
+			w := tanktest.Well{Level0: 60, Moves: []tanktest.Move{load}}
+			for at := math.Mod(load.End()+first, every); at < load.End()+2*tanktest.Hour; at += every {
+				w.Moves = append(w.Moves, tanktest.Move{From: at, Bbl: -2.3, Rate: 2.3 * 60 / 20})
+			}
+			r := newRig(t, w)
+			r.run(0, 7*tanktest.Hour)
+			if want := w.Level(load.End()); len(r.loads) != 1 || math.Abs(r.loads[0].Close-want) > 0.3 || len(r.loads[0].Review) > 0 {
+				t.Errorf("%g s, every %g s: %+v, want a closing of %.2f in", first, every, r.loads, want)
+			}
+		}
+	}
+}
+
 // A haul by gravity takes hours, in which a separator dumps five barrels again and again: what falls on behind each dump is more than had
 // left before the first, and none of it foam.
 func TestDumpsDoNotCutASlowLoad(t *testing.T) {

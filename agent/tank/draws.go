@@ -31,11 +31,7 @@ const (
 
 // stopped says that samples after a draw lie off its falling line: it was seen to end.
 func (ts *tankState) stopped(d draw) bool {
-	slosh := d.slosh
-	if b := between(ts.levels.recent, d.end-lineLong, d.end); len(b) > lineEven {
-		slosh = math.Min(slosh, neighbourScatter(b)) // a pump that changed its rate is none
-	}
-	off := math.Max(0.6, 4*math.Max(ts.noise.sigma, slosh))
+	off := math.Max(0.6, 4*math.Max(ts.noise.sigma, d.slosh))
 	for b := ts.levels.recent[max(0, searchTime(ts.levels.recent, d.end)-2):searchTime(ts.levels.recent, d.leaptAt)]; len(b) > 2; b = b[1:] {
 		if b[1].t > d.end && median3(b[:3])-d.endLine.at(b[1].t) >= off {
 			return true

@@ -115,7 +115,7 @@ func (z *noise) slosh(inner []sample, tail line) float64 {
 	if len(b) < 6 || b[len(b)-1].t-b[0].t > 2*lineLong {
 		return 0
 	}
-	return math.Sqrt(math.Max(0, stats.Square(tail.spread(b))-stats.Square(z.sigma)))
+	return math.Sqrt(math.Max(0, stats.Square(math.Min(tail.spread(b), neighbourScatter(b)))-stats.Square(z.sigma))) // a pump that changed its rate is none, nor a dump
 }
 
 // firstOf are the first samples of a draw, over a time or at least lineFew.
