@@ -153,6 +153,26 @@ func TestTheFirstTreadBehindThePumpIsItsClosing(t *testing.T) {
 	}
 }
 
+// A pump that sucks air for minutes right before the last of its load leaves a falling line that is far too flat there, and a level that rises
+// behind the stop is met by it too late: the end is where the readings are down at the rest.
+func TestTheEndIsNotInTheRefilling(t *testing.T) {
+	for _, poll := range []float64{15, 30} {
+		pump := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 140, Rate: 8}
+		air := tanktest.Move{From: pump.End(), Bbl: 4, Rate: 1.4}
+		last := tanktest.Move{From: air.End(), Bbl: 3.5, Rate: 8}
+		w := tanktest.Well{Level0: 40, Inflow: 1500, Moves: []tanktest.Move{pump, air, last}}
+		r := newRig(t, w)
+		r.every = poll
+		r.run(0, 7*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%+v", r.loads)
+		}
+		if off, late := r.loads[0].Close-w.Level(last.End()), r.loads[0].End.Sub(r.at(last.End())).Seconds(); math.Abs(off) > 0.5 || math.Abs(late) > 2*poll {
+			t.Errorf("every %g s: the closing is %+.2f in off, and the end %+.0f s", poll, off, late)
+		}
+	}
+}
+
 // A haul by gravity takes hours, in which a separator dumps five barrels again and again: what falls on behind each dump is more than had
 // left before the first, and none of it foam.
 func TestDumpsDoNotCutASlowLoad(t *testing.T) {

@@ -107,13 +107,13 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 		d.doubts = append(d.doubts, fmt.Sprintf("it began before its first reading, behind %.0f min without one: what had left is not known", (seen.t-last.t)/60))
 	}
 
-	d.end = crossing(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
+	d.end = ts.meets(s1, tail, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
 	if d.closing.level = s1.v; t.Sensor == "hydrostatic" {
 		d.end = ts.lastFalling(d)
 	}
 	d.closing = ts.restedGauge(t, &d, ts.levels.recent, in).orLine(s1, d.end, ts.noise.perSample())
 	if s1 = (line{d.end, d.closing.level, next}); !d.closing.dipped && t.Sensor != "hydrostatic" {
-		d.end = crossing(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
+		d.end = ts.meets(s1, tail, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
 	}
 	d.oilTo = d.end
 	ts.stoodInSilence(&d, made.known && last.t < seen.t)

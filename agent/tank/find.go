@@ -251,6 +251,19 @@ func (d draw) silentWithin(last, seen sample, rate float64) float64 {
 	return d.deadband
 }
 
+// meets is when a falling line meets that of the rest behind it, between two times: no later than the first of two readings on end that lie no
+// higher than that, however slowly the line falls.
+func (ts *tankState) meets(rest, falling line, lo, hi float64) float64 {
+	b := between(ts.levels.recent, lo, hi)
+	down := func(k int) bool { return float64(b[k].v) <= rest.at(b[k].t)+2*ts.noise.perSample() }
+	for k := 1; k < len(b); k++ {
+		if down(k-1) && down(k) {
+			return crossing(falling, rest, lo, b[k].t)
+		}
+	}
+	return crossing(falling, rest, lo, hi)
+}
+
 // longestStop is the longest time in a draw over which the level did not fall, with a load's worth before and after it, and
 // the barrels before.
 func longestStop(ts *tankState, t *Tank, d draw) (stop bounds, before float64) {
