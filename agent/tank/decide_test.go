@@ -178,7 +178,8 @@ func TestAFloatThatStandsAfterALoad(t *testing.T) {
 }
 
 // What one truck holds may have gone into two: the count is said to be doubtful where the pump stood long enough for another to
-// come, and where the volume is more than most hold. It asks where both parts are as large, whatever loads came before.
+// come, and where the volume is more than most hold. It asks where both parts are as large, whatever loads came before, and another had the time to take
+// the first one's place.
 func TestOneTruckOrTwo(t *testing.T) {
 	for _, c := range []struct {
 		first, pause, second, rate float64
@@ -187,7 +188,7 @@ func TestOneTruckOrTwo(t *testing.T) {
 	}{
 		{first: 120, pause: 480, second: 60, rate: 6, says: "stopped for 8 min after 120 bbl: one truck or two"}, {first: 100, pause: 120, second: 90, rate: 6},
 		{first: 20, pause: 480, second: 160, rate: 6}, {first: 235, rate: 6, says: "one truck or two"}, {first: 190, rate: 6},
-		{first: 100, pause: 480, second: 90, rate: 6, says: "stopped for 8 min after 100 bbl: one truck or two", asks: true},
+		{first: 100, pause: 480, second: 90, rate: 6, says: "stopped for 8 min after 100 bbl: one truck or two", asks: true}, {first: 100, pause: 400, second: 90, rate: 6, says: "stopped for 7 min after 100 bbl: one truck or two"},
 		{first: 27, pause: 690, second: 27, rate: 2.5, says: "stopped for 12 min after 27 bbl: one truck or two", asks: true},
 	} {
 		w := tanktest.Well{Level0: 200, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: c.first, Rate: c.rate}}}
