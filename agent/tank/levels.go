@@ -24,6 +24,8 @@ const (
 	waterMost    = 400
 	levelFar     = 900.0  // s from the nearest sample at which a level is still known
 	jumpedRest   = 8      // samples that show where a level is that has come to rest
+	alikeRise    = 0.7    // share of a rate that another is alike
+	bulgeRest    = 1800.0 // s of rest before something lifts a level, and behind it
 	undoneFine   = 2700.0 // s before a fall, or before now, of which every sample is kept
 )
 
@@ -265,4 +267,23 @@ func (l *levels) known(at float64) (float64, bool) {
 		return float64(a.v), true
 	}
 	return float64(a.v) + (at-a.t)/(b.t-a.t)*float64(b.v-a.v), true
+}
+
+// roseAlike says that at another time than this the level rose about as fast for as long as a bulge rests: the well makes that.
+func (l *levels) roseAlike(from, to, rate float64) bool {
+	for i, a := range l.history {
+		for j := i + 1; j < len(l.history); j++ {
+			b := l.history[j]
+			if b.flags == unlinked || b.t-l.history[j-1].t > 2*historyEvery || b.t > from && a.t < to {
+				break
+			}
+			if long := b.t - a.t; long >= bulgeRest {
+				if rose := float64(b.v-a.v) / long; rose > alikeRise*rate && rose < rate/alikeRise {
+					return true
+				}
+				break
+			}
+		}
+	}
+	return false
 }

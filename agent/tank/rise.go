@@ -7,9 +7,7 @@ import (
 )
 
 const (
-	alikeRise = 0.7 // share of a rate that another is alike
-	partMoved = 0.1 // share of a draw that shows in another tank, from which on it moved there
-
+	partMoved    = 0.1    // share of a draw that shows in another tank, from which on it moved there
 	burstSeconds = 300.0  // s, of three readings at least, in which a rise shows how fast a tank is filled
 	lagMost      = 1800.0 // s by which a gateway tells of a level late
 	burstTimes   = 1.5    // times what it rose in as long before
@@ -46,27 +44,7 @@ func (ts *tankState) riseKnown(t *Tank, from, to, silence float64) (bbl float64,
 // readFar are the seconds between readings across which a level is compared, of those that were thinned with age too.
 func (ts *tankState) readFar() float64 { return math.Max(4*ts.interval.fresh(), 2*coarseEvery) }
 
-// roseAlike says that at another time than this the level rose about as fast for as long as a bulge rests: the well makes that.
-func (l *levels) roseAlike(from, to, rate float64) bool {
-	for i, a := range l.history {
-		for j := i + 1; j < len(l.history); j++ {
-			b := l.history[j]
-			if b.flags == unlinked || b.t-l.history[j-1].t > 2*historyEvery || b.t > from && a.t < to {
-				break
-			}
-			if long := b.t - a.t; long >= bulgeRest {
-				if rose := float64(b.v-a.v) / long; rose > alikeRise*rate && rose < rate/alikeRise {
-					return true
-				}
-				break
-			}
-		}
-	}
-	return false
-}
-
-// othersRose is the tank that rose most in a time in which this one fell, and the barrels that
-// all others rose beyond their own inflow.
+// othersRose is the tank that rose most in a time in which this one fell, and the barrels that all others rose beyond their own inflow.
 func (s siteTanks) othersRose(i int, from, to float64) (name string, bbl float64) {
 	return s.othersRoseBy(i, func(ts *tankState, t *Tank) float64 { return ts.rise(t, from, to) })
 }

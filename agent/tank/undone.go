@@ -14,7 +14,6 @@ const (
 	undoneJunk   = 3 * 3600.0 // s before it in which a sensor that jumps may have begun to
 	backAlive    = 1200.0     // s for which it has been there alive, where it left as under a pump
 	leapSome     = 0.3        // the same, above which a person should look
-	bulgeRest    = 1800.0     // s of rest before something lifts a level, and behind it
 	handledShare = 0.2        // share of a fall that it began above where the level had been, at least
 	pumpedLeast  = 180.0      // s
 	pumpedBack   = 0.15       // share of its fall that the level may rise meanwhile
