@@ -221,11 +221,10 @@ func (s siteTanks) othersGave(i int, from, to float64) (bbl float64) {
 	return s.othersLost(i, from, to) - drawn*(to-from)
 }
 
-// othersFilled are the barrels by which the site's other tanks are fuller at a time than at another, whatever fills them. What stood still for hours
-// has no samples in them.
+// othersFilled are the barrels by which the site's other tanks are fuller at a time than at another, whatever fills them.
 func (s siteTanks) othersFilled(i int, from, to float64) (bbl float64) {
 	for j, o := range s.separate(i) {
-		a, ok1 := s.st.tanks[j].levels.within(from, inflowDay)
+		a, ok1 := s.st.tanks[j].levels.within(from, inflowDay) // what stood still for hours has no samples in them
 		b, ok2 := s.st.tanks[j].levels.within(to, inflowDay)
 		if ok1 && ok2 && !s.st.tanks[j].noise.hidesLevel() {
 			bbl += math.Max(0, o.barrels(b, a))
@@ -327,16 +326,18 @@ func (r returned) atOnce(t *Tank, d draw) bool {
 // nothing, nor what a pressure sensor feels when a hatch is shut, nor a few barrels when the closing has been at rest for longer than a hose drains.
 func (ts *tankState) roseOnce(t *Tank, d draw, now float64) (inches, until float64) {
 	until = min(now, d.next, d.leaptAt, d.end+t.Loads.Confirm.Seconds()+ranLong)
-	per := t.Table.PerInch(d.closing.level)
-	rose := ts.levels.mostRisen(d.end+settleShort, until, ranLong) - d.usualInflow*ranLong
+	per, usual := t.Table.PerInch(d.closing.level), d.usualInflow
+	if until >= d.end+2*backSoon { // the well may have been shut, or turned away
+		usual = math.Min(usual, ts.levels.roseBefore(d.end+2*backSoon, backSoon))
+	}
+	rose := ts.levels.mostRisen(d.end+settleShort, until, ranLong) - usual*ranLong
 	if rose*per < ranMost {
 		until = math.Min(until, d.end+backSoon)
-		rose = ts.levels.mostRisen(d.end+settleShort, until, ranLong) - d.usualInflow*ranLong
+		rose = ts.levels.mostRisen(d.end+settleShort, until, ranLong) - usual*ranLong
 	}
 	soon, _ := ts.levels.about(math.Min(until, d.end+backSoon))
-	late, _ := ts.levels.about(until - 2*ranLong) // till which the well may have been shut
 	high, ok := ts.levels.about(until)
-	if high = max(high-d.usualInflow*(until-d.end), soon-d.usualInflow*math.Min(until-d.end, backSoon), high-d.usualInflow*2*ranLong-late+d.closing.level); t.Group != "" || !ok || rose*per < wrongBbl(t.volume(d)) || t.Sensor == "hydrostatic" && rose < hatchUsual || high-d.closing.level < rose/2 {
+	if high = math.Max(high-usual*(until-d.end), soon-usual*math.Min(until-d.end, backSoon)); t.Group != "" || !ok || rose*per < wrongBbl(t.volume(d)) || t.Sensor == "hydrostatic" && rose < hatchUsual || high-d.closing.level < rose/2 {
 		return 0, until
 	}
 	before := ts.levels.mostRisen(math.Max(ts.decidedTo+2*backSoon, d.start-fineFor), d.start-backSoon, ranLong) - d.usualInflow*ranLong
@@ -375,7 +376,6 @@ func (ts *tankState) stillReturning(t *Tank, d draw, now float64) bool {
 	}
 	a, ok1 := ts.levels.about(ts.last.t - ranLong)
 	b, ok2 := ts.levels.about(ts.last.t - 20)
-	per := t.Table.PerInch(b)
-	flows := ok1 && ok2 && ts.last.t-ranLong > d.end && (b-a-d.usualInflow*(ranLong-20))*per >= t.Loads.MinRate*(ranLong-20)/60
-	return flows && b < d.opening.level
+	came := (b - a - d.usualInflow*(ranLong-20)) * t.Table.PerInch(b)
+	return ok1 && ok2 && ts.last.t-ranLong > d.end && came >= t.Loads.MinRate*(ranLong-20)/60 && b < d.opening.level
 }

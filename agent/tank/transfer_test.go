@@ -211,3 +211,18 @@ func TestALoadBesideAReturnIsNoTransfer(t *testing.T) {
 		t.Errorf("%+v, %+v", r.loads, r.events)
 	}
 }
+
+// A truck gives a few barrels back minutes after it has loaded, into a tank whose well was turned away for it and stays so: what the well made
+// before is no reason for the rise, and the ticket asks.
+func TestAFewBarrelsGivenBackMinutesBehindALoad(t *testing.T) {
+	for _, made := range []float64{300, 700} {
+		out := tanktest.Move{From: 8 * tanktest.Hour, Bbl: 160, Rate: 6}
+		back := tanktest.Move{From: out.End() + 200, Bbl: -5, Rate: 1.7}
+		r := newRig(t, tanktest.Well{Level0: 60, Moves: []tanktest.Move{{Bbl: -made / 3, Rate: made / 1440}, out, back}})
+		r.every, r.site.tanks[0].Every = 60, time.Minute
+		r.run(0, 12*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].RemovedBbl-155) > 1.6 && r.loads[0].Confidence >= 0.75 {
+			t.Errorf("%g bbl a day: %+v, %+v", made, r.loads, r.verdicts)
+		}
+	}
+}
