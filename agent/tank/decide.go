@@ -283,16 +283,16 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		forgetHung(ts, d.stuck.from)
 		u.addEvent(ts, i, eventrules.Stuck, d.stuck.from, d.stuck.to, fmt.Sprintf("value stood still for %s during a load, then came down to %.2f in at once", spanText(d.stuck.to-d.stuck.from), d.closing.level))
 	}
-	shut := false // a hatch, again
-	if t := &u.site.tanks[i]; t.Sensor == "hydrostatic" {
-		d.hatch = startAfterHatch(ts, t, &d, now)
-		shut = roseBehind(ts, t, d, now)*t.Table.PerInch(d.closing.level) >= d.early/2
+	t, shut := &u.site.tanks[i], takeHatch(ts, &u.site.tanks[i], &d, now)
+	bbl, pause := begunBefore(ts, t, d)
+	if fell := bbl / t.Table.PerInch(d.opening.level); d.hatch == 0 && t.feelsGas() && fell <= hatchUsual && shutAgain(ts, t, d, fell, math.Min(ts.lastDrawStart, d.start-pause), now) {
+		d.hatch = fell
 	}
 	if d.hatch == 0 && d.early > wrongBbl(removed) && (!d.checks || shut) {
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl left %s before the rest: a bleed, an opened hatch, or its start", d.early, spanText(d.earlyBy)))
 	}
-	if bbl, pause := begunBefore(ts, &u.site.tanks[i], d); d.hatch == 0 && bbl > wrongBbl(removed) {
-		d.opening.err = math.Hypot(d.opening.err, bbl/2/u.site.tanks[i].Table.PerInch(d.opening.level))
+	if d.hatch == 0 && bbl > wrongBbl(removed) {
+		d.opening.err = math.Hypot(d.opening.err, bbl/2/t.Table.PerInch(d.opening.level))
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl left %s before it, perhaps as fast, and are not counted: its start, a bleed, or a hatch", bbl, spanText(pause)))
 	}
 	if foam := foamAtOpening(ts, &u.site.tanks[i], d); foam*u.site.tanks[i].Table.PerInch(d.opening.level) > wrongBbl(removed) {

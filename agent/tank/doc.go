@@ -17,7 +17,7 @@
 //	a fall          find (where it falls), line (its straight ends), inflow (what the well makes meanwhile), pieces (the straight
 //	                pieces of the level before and after, and the steps of a fall), rest (the gauges there),
 //	                edges (when and at which level it began and ended), draws (which falls are one truck), valve (what the
-//	                load valve's contact says)
+//	                load valve's contact says, and an opened hatch)
 //	a verdict       conclude (is it over, and what an equaliser moved behind it), rise and others (what the site's other tanks did
 //	                meanwhile), jumps (a sensor that moves faster than oil, and is spanned anew), undone (what only comes back
 //	                to where it was), decide (what it was), error and error_factors, foam (what stood on the oil behind it, and
@@ -74,7 +74,8 @@
 // two; what one with a trailer may hold asks too; and what is more than a truck holds is cut at a stop of minutes, where each side is a truck's,
 // before the edges are read. What a driver draws as the pump does, to see whether hose and seal hold, and then stops for minutes, belongs to the
 // load, and so does what he tops off with. A fall is looked for from 0.5 bbl a minute on, however high min_rate is, and what is slower than
-// min_rate asks. A hatch falls likewise, and is told by what comes back when it is shut again. What comes back at the rate of before the load is the well.
+// min_rate asks. A hatch falls likewise, and is told by what comes back when it is shut again, no more than it took; where polls are too
+// far apart for a rest behind it the falling line shows one, or the error holds it. What comes back at the rate of before the load is the well.
 // What stands on the oil behind a load and goes quickly at first and then less is foam, as soon as the level rests where it went.
 //
 // A sensor that moves behind a load says nothing against it where the level had come to rest before, alive, and no pump or truck took what fell.

@@ -19,12 +19,6 @@ const (
 	seldomRead  = 120.0      // s between readings, one of which may be on its way
 	steadyWell  = 0.7        // share of what the well makes that comes at least
 	sankFar     = 0.6        // in that no oil falls which only cools or comes to rest
-	hatchStill  = 120.0      // s that a level lies still between a hatch and the load
-	hatchLong   = 1500.0     // s from a hatch to the load
-	hatchLeast  = 0.4        // in that a hatch lets the reading fall
-	hatchUsual  = 3.5        // in; more than that has to be faster than the pump,
-	hatchFaster = 1.5        // so many times
-	hatchMost   = 16.0       // in of oil, which a relief of 8 oz holds
 	slowBbl     = 5.0        // bbl that leave before the pump draws as it does then
 	slowLong    = 300.0      // s in which they do at least
 	slowLook    = 180.0      // s in which its rate is seen
@@ -286,47 +280,6 @@ func takeFallenOn(ts *tankState, t *Tank, d *draw, now float64) {
 	rest := d.evenRest(&ts.levels)
 	d.closing.err = math.Hypot(d.closing.err, math.Max(0, rest.sink(d.end, d.watched(t, now), d.closing.level))/2)
 	d.doubts = append(d.doubts, fmt.Sprintf("level fell on by %.2f in after the end: foam, or it had not come to rest", low))
-}
-
-// startAfterHatch moves the start of a draw behind a hatch that was opened minutes before it: a pressure sensor feels the vapour
-// go as a step within a reading or two, after which its level lies still until the pump starts. What is read with the hatch open
-// is compared with what is read with it open after the load. It gives the step in inches, 0 where there is none, or it stays behind.
-func startAfterHatch(ts *tankState, t *Tank, d *draw, now float64) float64 {
-	if t.Group != "" {
-		return 0 // an equaliser moves the level too
-	}
-	quick, still := math.Max(30, 2.2*ts.interval.fresh()), math.Max(hatchStill, 2.5*ts.interval.fresh())
-	b := between(ts.levels.recent, d.start-quick, math.Min(d.end, d.start+hatchLong))
-	slack := math.Max(0.15, 3*ts.noise.sigma)
-	for k := 1; k < len(b); k++ {
-		rest := between(b[k:], b[k].t, b[k].t+still)
-		if len(rest) < 2 || rest[len(rest)-1].t-b[k].t < still/2 {
-			return 0
-		}
-		low, at := stats.Median(values(rest)), k-1
-		for at > 0 && float64(b[at].v) < d.opening.level-slack {
-			at--
-		}
-		step, took, since := d.opening.level-low, b[k].t-b[at].t, b[k].t
-		made := d.inflowBefore / 2 * (rest[len(rest)-1].t - since)
-		if step > hatchMost {
-			return 0
-		}
-		if step < math.Max(hatchLeast, 3*slack) || took > 2*quick || math.Abs(float64(rest[len(rest)-1].v)-low-made) > slack || math.Abs(float64(b[k].v)-low+made) > slack {
-			continue
-		}
-		for k += len(rest); k < len(b) && float64(b[k].v) > low-slack; k++ {
-			if float64(b[k].v) > d.opening.level-slack { // the hatch was shut again
-				low, step = d.opening.level, 0
-			}
-		}
-		if pump := (low - d.closing.level) / (d.end - b[k-1].t); (step > hatchUsual || took > quick) && step < hatchFaster*pump*took || b[k-1].t-since <= pauseSure && roseBehind(ts, t, *d, now) < step/2 {
-			return 0
-		}
-		ts.moveStart(t, d, since, b[k-1].t)
-		return step
-	}
-	return 0
 }
 
 // readingsDoubt is what the readings themselves say against a load.

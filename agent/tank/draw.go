@@ -1,10 +1,6 @@
 package tank
 
-import (
-	"math"
-
-	"gauger/agent/tank/stats"
-)
+import "math"
 
 const (
 	explainedShare = 0.6        // share of a draw that has to show elsewhere to explain it
@@ -226,15 +222,6 @@ func leaptBefore(ts *tankState, d draw) float64 {
 		return 0
 	}
 	return at
-}
-
-// roseBehind is by how many inches the level rose behind a draw at last beyond what the well makes, as where a hatch is shut again.
-func roseBehind(ts *tankState, t *Tank, d draw, now float64) float64 {
-	b := between(ts.levels.recent, d.watched(t, now)-levelFar, d.watched(t, now))
-	if len(b) == 0 {
-		return 0
-	}
-	return stats.Median(values(b)) - d.closing.level - math.Min(math.Max(d.inflowBefore, d.usualInflow), d.inflowAfter)*(b[len(b)/2].t-d.end)
 }
 
 // chanceWrong is the chance of a volume with a standard error to be off by more than the greater of a

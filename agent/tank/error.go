@@ -64,8 +64,8 @@ func (l *levels) volumeError(t *Tank, d draw) float64 {
 	}
 	before := d.inflow.beyond(-witness(l.recent, per, line{d.start, d.opening.level, slope}, since, d.start-witnessFirst), most)
 	after := d.inflow.beyond(witness(d.rest(l), per, line{end, d.closing.level, d.inflowAfter}, end+witnessFirst, math.Min(d.within.hi, end+witnessLast)), most)
-	if d.opening.risen {
-		before = 0 // the rest there was before oil lifted it
+	if d.opening.risen || d.hatch > 0 {
+		before = 0 // the rest there was before oil lifted it, or a hatch was opened
 	}
 	switch {
 	case d.late > 0:

@@ -1,6 +1,10 @@
 package tank
 
-import "math"
+import (
+	"math"
+
+	"gauger/agent/tank/stats"
+)
 
 // The contact on the load valve says when a load began and ended, and what is one load. It may
 // chatter, stick, be wired the wrong way round or die: what it says counts only where oil left
@@ -11,6 +15,14 @@ const (
 	valveSlack  = 120.0  // s by which the level may see a start too early, or an end too late
 	valveBounce = 60.0   // s; a contact that closes for less chatters
 	valveShare  = 0.8    // of a draw that lies in one opening
+	hatchStill  = 120.0  // s that a level lies still between a hatch and the load
+	hatchLong   = 1500.0 // s from a hatch to the load
+	hatchLeast  = 0.4    // in that a hatch lets the reading fall
+	hatchUsual  = 3.5    // in; more than that has to be faster than the pump,
+	hatchFaster = 1.5    // so many times
+	hatchMost   = 16.0   // in of oil, which a relief of 8 oz holds
+	hatchBack   = 0.4    // share of what an opened hatch lets the reading fall that comes back when it is shut,
+	hatchAll    = 1.2    // and no more
 )
 
 // opening is a time over which the load valve was open; to is +Inf where it still is.
@@ -88,4 +100,107 @@ func (ts *tankState) startAndEndByValve(t *Tank, d *draw) {
 		}
 		d.end = math.Max(o.to, d.start)
 	}
+}
+
+// feelsGas says that a tank's sensor may feel the pressure of the gas. An equaliser moves the level too.
+func (t *Tank) feelsGas() bool {
+	return t.Group == "" && (t.Sensor == "hydrostatic" || t.Sensor == "analog")
+}
+
+// takeHatch takes off a draw what a pressure sensor, or a current loop that may carry one, felt go when a hatch was opened before it, and gives
+// whether what left minutes before the rest came back as where it is shut again.
+func takeHatch(ts *tankState, t *Tank, d *draw, now float64) (shut bool) {
+	if !t.feelsGas() {
+		return false
+	}
+	start := startAfterHatch
+	if ts.interval.fresh() >= hatchStill {
+		start = startAfterSeldom
+	}
+	d.hatch = start(ts, t, d, now)
+	return shutAgain(ts, t, *d, d.early/t.Table.PerInch(d.opening.level), d.start, now)
+}
+
+// startAfterHatch moves the start of a draw behind a hatch that was opened minutes before it: a pressure sensor feels the vapour
+// go as a step within a reading or two, after which its level lies still until the pump starts. What is read with the hatch open
+// is compared with what is read with it open after the load. It gives the step in inches, 0 where there is none, or it stays behind.
+func startAfterHatch(ts *tankState, t *Tank, d *draw, now float64) float64 {
+	quick, still := math.Max(30, 2.2*ts.interval.fresh()), math.Max(hatchStill, 2.5*ts.interval.fresh())
+	b := between(ts.levels.recent, d.start-quick, math.Min(d.end, d.start+hatchLong))
+	slack := math.Max(0.15, 3*ts.noise.sigma)
+	for k := 1; k < len(b); k++ {
+		rest := between(b[k:], b[k].t, b[k].t+still)
+		if len(rest) < 2 || rest[len(rest)-1].t-b[k].t < still/2 {
+			return 0
+		}
+		low, at := stats.Median(values(rest)), k-1
+		for at > 0 && float64(b[at].v) < d.opening.level-slack {
+			at--
+		}
+		step, took, since := d.opening.level-low, b[k].t-b[at].t, b[k].t
+		made := d.inflowBefore / 2 * (rest[len(rest)-1].t - since)
+		if step > hatchMost {
+			return 0
+		}
+		if step < math.Max(hatchLeast, 2*slack) || took > 2*quick || math.Abs(float64(rest[len(rest)-1].v)-low-made) > slack || math.Abs(float64(b[k].v)-low+made) > slack {
+			continue
+		}
+		for k += len(rest); k < len(b) && float64(b[k].v) > low-slack; k++ {
+			if float64(b[k].v) > d.opening.level-slack { // the hatch was shut again
+				low, step = d.opening.level, 0
+			}
+		}
+		if pump := (low - d.closing.level) / (d.end - b[k-1].t); (step > hatchUsual || took > quick) && step < hatchFaster*pump*took || (b[k-1].t-since <= pauseSure || t.Sensor != "hydrostatic") && !shutAgain(ts, t, *d, step, b[at].t, now) {
+			return 0
+		}
+		ts.moveStart(t, d, since, b[k-1].t)
+		return step
+	}
+	return 0
+}
+
+// startAfterSeldom is startAfterHatch where readings are minutes apart: the falling line comes down to what was read with the hatch open only a
+// while after that. Where it may have come there at once the error holds the step.
+func startAfterSeldom(ts *tankState, t *Tank, d *draw, now float64) float64 {
+	each, slack := ts.interval.fresh(), math.Max(0.15, 3*ts.noise.sigma)
+	b, k := between(ts.levels.recent, d.start-2.2*each, math.Min(d.end, d.start+math.Max(hatchLong, 3*each))), 0
+	for k < len(b) && float64(b[k].v) > d.opening.level-math.Max(hatchLeast, 2*slack) {
+		k++
+	}
+	if k == 0 || k == len(b) {
+		return 0
+	}
+	was, open, step := b[k-1].t, b[k].t, d.opening.level-float64(b[k].v)
+	before := between(ts.levels.recent, math.Min(was, d.start-hatchLong), open)
+	if step > hatchUsual || float64(before[highest(before)].v)-d.opening.level > hatchBack*step { // it was opened before
+		return 0
+	}
+	for k+1 < len(b) && math.Abs(d.opening.level-step-float64(b[k+1].v)) < slack {
+		k++
+	}
+	shut := shutAgain(ts, t, *d, step, was, now)
+	if k+2 < len(b) {
+		drew := float64(b[k].v-b[k+1].v) * (b[k+2].t - b[k+1].t) / float64(b[k+1].v-b[k+2].v)
+		if at := b[k+1].t - drew; drew > 0 && at-open > rampLong+drew/10 && (shut || at-open > pauseSure && t.Sensor == "hydrostatic") {
+			ts.moveStart(t, d, open, at)
+			return step
+		}
+	}
+	if shut {
+		d.opening.err = math.Hypot(d.opening.err, step/2)
+	}
+	return 0
+}
+
+// shutAgain says that a hatch which let the pressure fall by some inches at a time before a draw was shut again behind it: the level rose at last
+// beyond what the well makes, or where that had been turned away before, by no more than the vapour gives back.
+func shutAgain(ts *tankState, t *Tank, d draw, inches, at, now float64) bool {
+	b := between(ts.levels.recent, d.watched(t, now)-math.Max(levelFar, 1.1*ts.interval.fresh()), d.watched(t, now))
+	if len(b) == 0 {
+		return false
+	}
+	rate := math.Min(math.Max(d.inflowBefore, d.usualInflow), d.inflowAfter)
+	rose, made := stats.Median(values(b))-d.closing.level, rate*(b[len(b)/2].t-d.end)
+	away := ts.levels.roseBefore(at, math.Max(2*pauseSure, 4.2*ts.interval.fresh())) < rate/2
+	return rose-made >= hatchBack*inches || away && rose >= hatchBack*inches && rose <= hatchAll*inches
 }
