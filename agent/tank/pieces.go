@@ -370,7 +370,7 @@ func drewAtMost(ts *tankState, d draw, b []sample, k int) (inches, long float64)
 	return rate * math.Max(long-rampLong/2, long/2), long
 }
 
-// restsBeside says that a level rests on one side of a step, back in time or on, and is alive there. Where what moves is told within some
+// restsBeside says that a level rests on one side of a step, back in time or on, for three fresh readings, and is alive there. Where what moves is told within some
 // seconds it rests too while nothing is told.
 func restsBeside(b []sample, k, way int, slack, told float64) bool {
 	z := k
@@ -382,7 +382,7 @@ func restsBeside(b []sample, k, way int, slack, told float64) bool {
 		long += math.Max(0, b[z+way].t-b[z].t-told)
 	}
 	first, last := sameAs(b, k)
-	return long >= besideRest && b[last].t-b[first].t <= besideAlike*long
+	return long >= besideRest && b[last].t-b[first].t <= besideAlike*long && (told > 0 || changesIn(b[min(z, k):max(z, k)+1]) >= stepFew-1)
 }
 
 // joinedOverStuck is one draw of two between which the value stood still: it went on as it had fallen,

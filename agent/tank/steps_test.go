@@ -343,3 +343,21 @@ func TestADrawThatRocksIsNoStaircase(t *testing.T) {
 		}
 	}
 }
+
+// What a pump stirs up makes two of its first readings look like rest, a step behind the true one: one reading of a wave, or of what a gateway held, is
+// none, and what fell before it was drawn.
+func TestAWaveIsNoRestBesideAStep(t *testing.T) {
+	load := tanktest.Move{From: 6*tanktest.Hour + 34, Bbl: 115, Rate: 2.5}
+	w := tanktest.Well{Level0: 109, Moves: []tanktest.Move{load}}
+	r := newRig(t, w)
+	r.every, r.site.tanks[0].Every = 60, time.Minute
+	r.sensor = func(i int, s, v float64) (float64, bool) {
+		if k := int((s - load.From) / 60); s > load.From && k < 5 {
+			v += []float64{1, -0.75, 0.6, 0.7, -0.9}[k]
+		}
+		return tanktest.Radar(i, s, v), true
+	}
+	r.run(0, 9*tanktest.Hour)
+	r.matches(0.3, 60, labelOf(w, load, load))
+	asksFor(t, r.loads[0], "")
+}
