@@ -104,3 +104,18 @@ func TestTwoTrucksOnAHeaderAreNotFollowedLate(t *testing.T) {
 	r.run(0, 6*tanktest.Hour)
 	r.matches(0.2, 15, labelOf(w, first, second))
 }
+
+// A radar that forgets slowly, speaks in hundredths of a foot and is heard once a minute falls on for two minutes behind the end that its falling line
+// shows, less and less, and rests: there the load closes. Waves that come up again hide no lower closing.
+func TestAClosingThatADampedSensorComesDownTo(t *testing.T) {
+	for want, shown := range map[float64][]float32{53.88: {54.72, 54.48, 54, 53.88, 53.88, 53.88, 53.76}, 54.72: {54.72, 54.36, 54.84, 54.36, 54.72, 54.72, 54.72}} {
+		r := resting{at: -82, sigma: 0.03, resolution: resolution{step: 0.12}}
+		for k, v := range shown {
+			at := -55 + 60*float64(k)
+			r.samples = append(r.samples, sample{t: at, v: v, n: 1}, sample{t: at + 30, v: v, n: 1}) // the gateway says it twice
+		}
+		if g := r.estimate(0); math.Abs(g.level-want) > 0.13 {
+			t.Errorf("closing at %.2f in, want %.2f", g.level, want)
+		}
+	}
+}

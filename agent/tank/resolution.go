@@ -155,3 +155,19 @@ func (r resting) halted(slope float64) bool {
 	drawn := r.before && r.head.slope < 0 && r.head.at(z.t) < float64(z.v)+short
 	return !drawn && long >= restApart && short > pieceLower+r.step+restSigmas*math.Sqrt(2*stats.Square(r.sigma)+r.inflow.over(long))
 }
+
+// fallenOn are the samples behind a draw of a sensor of coarse steps from when the level had come to rest: what falls on by two steps at least, reading
+// by reading, and then stays there for minutes, is seen through a filter, or is the last of the draw. Waves come up again.
+func (r resting) fallenOn() []sample {
+	b, k := r.samples, 0
+	for k+1 < len(b) && b[k+1].v <= b[k].v && b[k+1].t < r.at+ranLong {
+		k++
+	}
+	first, _ := sameAs(b, k)
+	rest := between(b, b[first].t, b[first].t+ranRest)
+	off := func(s sample) bool { return math.Abs(float64(s.v-b[k].v)) > stoodSteps*r.step }
+	if r.before || float64(b[0].v-b[k].v) < stoodSteps*r.step || len(rest) < stepFew || slices.ContainsFunc(rest, off) {
+		return b
+	}
+	return b[first:]
+}

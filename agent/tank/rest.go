@@ -145,6 +145,7 @@ func (r resting) byException(slope float64) gauge {
 // byStep is the level of a sensor of coarse steps: where its value changed the level was
 // between the two, and from there the inflow carries it, by half a step at most.
 func (r resting) byStep(slope float64) gauge {
+	r.samples = r.fallenOn()
 	first := r.nearest(0)
 	v, half := float64(first.v), r.step/2
 	g := gauge{level: v, err: r.step / math.Sqrt(12), samples: 1, away: math.Abs(first.t - r.at)}
