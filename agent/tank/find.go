@@ -251,17 +251,18 @@ func (d draw) silentWithin(last, seen sample, rate float64) float64 {
 	return d.deadband
 }
 
-// meets is when a falling line meets that of the rest behind it, between two times: no later than the first of two readings on end that lie no
-// higher than that, however slowly the line falls.
+// meets is when a falling line meets that of the rest behind it, between two times; where oil has come in clearly since two readings on end lay
+// no higher than that it was then, however slowly the line falls.
 func (ts *tankState) meets(rest, falling line, lo, hi float64) float64 {
-	b := between(ts.levels.recent, lo, hi)
-	down := func(k int) bool { return float64(b[k].v) <= rest.at(b[k].t)+2*ts.noise.perSample() }
-	for k := 1; k < len(b); k++ {
+	at, noise := crossing(falling, rest, lo, hi), ts.noise.perSample()
+	b := between(ts.levels.recent, lo, at)
+	down := func(k int) bool { return float64(b[k].v) <= rest.at(b[k].t)+2*noise }
+	for k := 1; k < len(b) && rest.at(at)-rest.at(b[k].t) > restSigmas*noise; k++ {
 		if down(k-1) && down(k) {
-			return crossing(falling, rest, lo, b[k].t)
+			return b[k].t
 		}
 	}
-	return crossing(falling, rest, lo, hi)
+	return at
 }
 
 // longestStop is the longest time in a draw over which the level did not fall, with a load's worth before and after it, and
