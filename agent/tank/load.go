@@ -85,7 +85,7 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	switch {
 	case t.Group != "" || !d.inflow.known:
 		return own, err
-	case s.shutOff(i, d, d.start, d.end):
+	case s.shutOff(i, d, d.start, d.end) && before < leapMost*own: // what rose until then as it does behind had not stood
 		return 0, fair
 	case longer > stillMore && 3*ts.levels.roseBefore(d.end+stood, stood) < rate: // it is shut in
 		return 0, fair

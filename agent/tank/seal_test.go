@@ -161,3 +161,23 @@ func TestATankWhoseWellIsTurnedAwayIsNotAccused(t *testing.T) {
 		}
 	}
 }
+
+// Two tanks that fill side by side from their own wells go on filling while one is hauled: what rose until then as it does behind flowed in.
+func TestATankThatFillsBesideAnotherKeepsItsInflow(t *testing.T) {
+	var loads, others []tanktest.Move
+	for k := range 4 {
+		loads = append(loads, tanktest.Move{From: 2*tanktest.Hour + float64(k)*6000, Bbl: 100, Rate: 6})
+		others = append(others, tanktest.Move{From: 2*tanktest.Hour + float64(k)*6000 + 2500, Bbl: 100, Rate: 6})
+	}
+	r := newRig(t, tanktest.Well{Level0: 100, Inflow: 1000, Moves: loads}, tanktest.Well{Level0: 80, Inflow: 1000, Moves: others})
+	r.every = 15
+	r.sensor = func(i int, s, v float64) (float64, bool) {
+		return tanktest.Radar(i, s, v+0.3*math.Sin(s/48)), true
+	}
+	r.run(0, 9*tanktest.Hour)
+	for _, l := range r.loads {
+		if made := 1000.0 / 1440 * l.End.Sub(l.Start).Minutes(); math.Abs(l.InflowBbl-made) > made/2 {
+			t.Errorf("%s %v: %.1f bbl flowed in, want %.1f", l.Tank, l.Start, l.InflowBbl, made)
+		}
+	}
+}
