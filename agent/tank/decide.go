@@ -310,7 +310,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	d.doubts = append(d.doubts, u.readingsDoubt(i, d, now)...)
 	d.doubts = append(d.doubts, u.standsDead(i, ts, &d, now)...)
 	since, leapt := hungInto(ts, d)
-	if made := math.Max(d.inflowBefore, d.usualInflow) * (d.start - since) * u.site.tanks[i].Table.PerInch(d.opening.level); since > 0 && !u.turnedTo(i, since, since, d.start, made) && (leapt || !ts.levels.pausesSo(since, d.start-since, d.opening.level, 0, d.inflowBefore)) {
+	if made := math.Max(d.inflowBefore, d.usualInflow) * (d.start - since) * u.site.tanks[i].Table.PerInch(d.opening.level); leapt || since > 0 && !u.shutOff(i, d, since, d.start) && !ts.levels.pausesSo(since, d.start-since, d.opening.level, 0, d.inflowBefore) {
 		takeHung(&d, since, leapt, made > wrongBbl(u.site.tanks[i].volume(d)))
 	}
 	if where, long, asks := stoodStill(ts, &u.site.tanks[i], d); long > 0 && !(where == itsClosing && u.staysShutOff(i, d, d.end+long)) {
