@@ -124,3 +124,25 @@ func TestAnEchoOfHoursBetweenSeldomPolls(t *testing.T) {
 		}
 	}
 }
+
+// Of a load that was seen a truck pumps the most back, over many minutes, and the oil rocks meanwhile: the level did not jump back to where it had
+// been by the sensor's doing. What left beside it has a ticket, which asks; where all of it comes back none has to.
+func TestWhatATruckPumpsBackIsNoJump(t *testing.T) {
+	first := tanktest.Move{From: 5 * tanktest.Hour, Bbl: 147, Rate: 6}
+	again := tanktest.Move{From: first.End() + 2309, Bbl: -147, Rate: 5}
+	load := tanktest.Move{From: 10 * tanktest.Hour, Bbl: 180, Rate: 6}
+	back := tanktest.Move{From: load.End() + 2326, Bbl: -130, Rate: 5}
+	w := tanktest.Well{Level0: 115, Inflow: 190, Moves: []tanktest.Move{first, again, load, back}}
+	r := newRig(t, w)
+	r.site.tanks[0].Sensor = "hydrostatic"
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if v = tanktest.Radar(0, s, v); s > again.From && s < again.End() || s > back.From && s < back.End() {
+			v += 1.5 * math.Cos(s*math.Pi/r.every)
+		}
+		return v, true
+	}
+	r.run(0, 16*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].RemovedBbl-load.Bbl) > 1 || len(r.loads[0].Review) == 0 {
+		t.Errorf("%+v %+v", r.loads, r.verdicts)
+	}
+}

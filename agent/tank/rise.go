@@ -314,6 +314,11 @@ func (r returned) rolled(d draw, removed float64) bool {
 	return pumped || (r.seen >= rolledSeen || d.samples == 0) && r.inches >= rolledShare*fall && r.inches <= out/rolledShare && 0.8*r.inches*(d.end-d.start) >= rolledRate*fall*(r.last-r.first)
 }
 
+// partly says that a part of what left came back by and by, as a truck pumps it: the rest may have gone with that. No pump draws a tank empty.
+func (r returned) partly(d draw) bool {
+	return d.closing.level >= endMargin && r.seen >= pumpedFew && r.inches < rolledShare*(d.opening.level-d.closing.level)
+}
+
 // atOnce says that a load's worth came back minutes after a draw, and faster than any well makes it: a sensor that somebody lifts and
 // lets in again shows that, or a truck that unloads.
 func (r returned) atOnce(t *Tank, d draw) bool {

@@ -58,7 +58,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	}
 	seen := pumped(ts, t, *d, 1)
 	handledSince, hands := handled(ts, t, *d)
-	if !seen || atOnce >= leapSome*fall || hands || !spanned(ts, t, *d) {
+	if !seen || atOnce >= leapSome*fall || hands || !spanned(ts, t, *d) && !ts.regained(t, *d, ts.last.t).partly(*d) {
 		if since, ok := u.jumpedBack(i, ts, *d); ok {
 			return fmt.Sprintf("the level jumped back to where it had been %s before it", spanText(d.start-since))
 		}
