@@ -283,7 +283,7 @@ func (ts *tankState) movedOneStep(now, x float64) bool {
 // drawnFrom says that a value which stood lies lower by what a pump took since the reading before: the tank was idle, and a truck begins.
 // A sensor that was stuck comes to where the level is by now.
 func (ts *tankState) drawnFrom(t *Tank, now, x float64) bool {
-	return x < ts.last.v && t.barrels(ts.last.v, x) <= pumpUsual/60*(now-ts.last.t)
+	return x < ts.last.v && t.barrels(ts.last.v, x) <= pumpUsual/60*math.Max(now-ts.last.t, ts.interval.fresh())
 }
 
 // fallsOn says that a level which jumped to x was falling as in a draw before the jump and

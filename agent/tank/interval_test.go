@@ -25,3 +25,21 @@ func TestAFallShowsAGatewaysBeat(t *testing.T) {
 		}
 	}
 }
+
+// A float whose tank stood idle for hours comes down by what a pump took since the node was heard, and not since the gateway was polled: it had not hung.
+func TestAnIdleTankBehindAGatewayIsDrawnFrom(t *testing.T) {
+	fill := tanktest.Move{From: 3 * tanktest.Hour, Bbl: -150, Rate: 0.25}
+	first := tanktest.Move{From: tanktest.Hour, Bbl: 150, Rate: 4}
+	load := tanktest.Move{From: fill.End() + 6*tanktest.Hour, Bbl: 150, Rate: 5}
+	w := tanktest.Well{Level0: 166, Moves: []tanktest.Move{first, fill, load}}
+	r := newRig(t, w)
+	r.every, r.site.tanks[0].Sensor = 30, "float"
+	r.sensor = func(_ int, s, _ float64) (float64, bool) {
+		heard := 180 * math.Floor(s/180)
+		return math.Round(8*(w.Level(heard)+0.03*math.Sin(heard))) / 8, true
+	}
+	r.run(0, load.End()+6*tanktest.Hour)
+	if len(r.loads) != 2 || math.Abs(r.loads[1].GaugeBbl-load.Bbl) > 0.5 {
+		t.Errorf("%+v %+v", r.loads, r.events)
+	}
+}
