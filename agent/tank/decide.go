@@ -118,7 +118,7 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 		into, moved = u.filledWhileDrawn(i, d)
 	}
 	if rose >= explainedShare*removed && !u.explainsRise(i, d, removed) {
-		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, but not as this one fell, or more than one fell", name, rose))
+		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, but not in step with this one, or more than one fell: a transfer is not excluded", name, rose))
 		rose = 0
 	}
 	fell := u.site.tanks[i].volume(d)
@@ -244,7 +244,8 @@ func withoutStop(ts *tankState, d draw, at float64) draw {
 
 // oilLoad tells of a draw that a truck or a pipeline took, and of what speaks against it.
 func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
-	switch t := &u.site.tanks[i]; {
+	t := &u.site.tanks[i]
+	switch {
 	case t.Group != "":
 		if withoutTold(ts, t, &d); t.volume(d) < partBbl {
 			u.addVerdict(i, ts, d, TooSmall, "what it gave to a load of its group is in a ticket of before")
@@ -263,7 +264,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	}
 	if why, moved := u.partlyMoved(i, d, removed); why != "" {
 		d.doubts = append(d.doubts, why)
-		d.closing.err = math.Hypot(d.closing.err, moved/2/u.site.tanks[i].Table.PerInch(d.closing.level))
+		d.closing.err = math.Hypot(d.closing.err, moved/2/t.Table.PerInch(d.closing.level))
 	}
 	u.startsAtPeak(i, &d)
 	if from, came, edge := u.cameFrom(i, d); came > wrongBbl(removed) {
@@ -283,7 +284,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		forgetHung(ts, d.stuck.from)
 		u.addEvent(ts, i, eventrules.Stuck, d.stuck.from, d.stuck.to, fmt.Sprintf("value stood still for %s during a load, then came down to %.2f in at once", spanText(d.stuck.to-d.stuck.from), d.closing.level))
 	}
-	t, shut := &u.site.tanks[i], takeHatch(ts, &u.site.tanks[i], &d, now)
+	shut := takeHatch(ts, t, &d, now)
 	bbl, pause := begunBefore(ts, t, d)
 	if fell := bbl / t.Table.PerInch(d.opening.level); d.hatch == 0 && t.feelsGas() && fell <= hatchUsual && shutAgain(ts, t, d, fell, math.Min(ts.lastDrawStart, d.start-pause), now) {
 		d.hatch = fell
@@ -295,25 +296,24 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		d.opening.err = math.Hypot(d.opening.err, bbl/2/t.Table.PerInch(d.opening.level))
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl left %s before it, perhaps as fast, and are not counted: its start, a bleed, or a hatch", bbl, spanText(pause)))
 	}
-	if foam := foamAtOpening(ts, &u.site.tanks[i], d); foam*u.site.tanks[i].Table.PerInch(d.opening.level) > wrongBbl(removed) {
+	if foam := foamAtOpening(ts, t, d); foam*t.Table.PerInch(d.opening.level) > wrongBbl(removed) {
 		d.opening.err = math.Hypot(d.opening.err, foam/2)
 		d.doubts = append(d.doubts, fmt.Sprintf("level had just risen before it, and behind such rises it sinks by some %.1f in: foam at the opening", foam))
 	}
-	takeLate(ts, &u.site.tanks[i], &d, now)
-	if g, foam := behindFoam(ts, &u.site.tanks[i], d, now); foam > 0 {
+	takeLate(ts, t, &d, now)
+	if g, foam := behindFoam(ts, t, d, now); foam > 0 {
 		d.closing, d.foam = g, foam
-		d.doubts = append(d.doubts, stillFoam(ts, &u.site.tanks[i], d, now)...)
+		d.doubts = append(d.doubts, stillFoam(ts, t, d, now)...)
 	}
-	takeFallenOn(ts, &u.site.tanks[i], &d, now)
+	takeFallenOn(ts, t, &d, now)
 	u.takeNext(i, ts, &d)
 	takeStepped(ts, &d)
 	d.doubts = append(d.doubts, u.readingsDoubt(i, d, now)...)
 	d.doubts = append(d.doubts, u.standsDead(i, ts, &d, now)...)
-	since, leapt := hungInto(ts, d)
-	if made := math.Max(d.inflowBefore, d.usualInflow) * (d.start - since) * u.site.tanks[i].Table.PerInch(d.opening.level); leapt || since > 0 && !u.shutOff(i, d, since, d.start) && !ts.levels.pausesSo(since, d.start-since, d.opening.level, 0, d.inflowBefore) {
-		takeHung(&d, since, leapt, made > wrongBbl(u.site.tanks[i].volume(d)))
+	if since, leapt := hungInto(ts, d); leapt || since > 0 && !u.shutOff(i, d, since, d.start) && !ts.levels.pausesSo(since, d.start-since, d.opening.level, 0, d.inflowBefore) {
+		takeHung(&d, since, leapt, math.Max(d.inflowBefore, d.usualInflow)*(d.start-since)*t.Table.PerInch(d.opening.level) > wrongBbl(t.volume(d)))
 	}
-	if where, long, asks := stoodStill(ts, &u.site.tanks[i], d); long > 0 && !(where == itsClosing && u.staysShutOff(i, d, d.end+long)) {
+	if where, long, asks := stoodStill(ts, t, d); long > 0 && !(where == itsClosing && u.staysShutOff(i, d, d.end+long)) {
 		d.note(asks, fmt.Sprintf("value stood still at %s for %s: a sensor that hung, its blind zone, or a float at its stop", where, spanText(long)))
 	}
 	l := u.makeLoad(i, ts, d)

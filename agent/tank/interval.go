@@ -79,10 +79,13 @@ func (iv *interval) addHeld(dt float64, alike bool) {
 // learnBeat learns from a fall how long a gateway keeps a value, where it repeats each for as many polls as the others, or twice as many, and none
 // falls as far as the one before: a level at rest shows no beat. It gives back the samples, without what a gateway repeats where it has learned that.
 func (iv *interval) learnBeat(all []sample, from float64) []sample {
+	if iv.cached() {
+		return all
+	}
 	var stood []float64
 	repeats, alike := 0, true
 	b := between(all, from, math.Inf(1))
-	for k, since, step := 1, -1.0, 0.0; k < len(b) && !iv.cached(); k++ {
+	for k, since, step := 1, -1.0, 0.0; k < len(b); k++ {
 		switch by := float64(b[k-1].v - b[k].v); {
 		case by == 0:
 			repeats++
@@ -119,13 +122,11 @@ func (iv *interval) learnBeat(all []sample, from float64) []sample {
 // cached says that values are held and repeated at an even beat. Two polls are one only where a step that is alike tells a coarse sensor
 // from it, and where a fall could not be seen otherwise.
 func (iv *interval) cached() bool {
-	uneven, polls := heldUneven, 2.5
+	uneven, pairs := heldUneven, iv.inPairs()
 	if iv.held <= heldUnknown {
-		uneven = heldShort
-	} else if iv.held < polls*iv.mean {
-		uneven, polls = heldPair, beatPair
+		uneven, pairs = heldShort, false
 	}
-	return iv.changes >= heldFew && iv.held >= polls*iv.mean && iv.held <= heldMost && iv.heldDev < uneven*iv.held
+	return iv.changes >= heldFew && iv.held <= heldMost && (pairs || iv.held >= beatPolls*iv.mean && iv.heldDev < uneven*iv.held)
 }
 
 // inPairs says that each value comes twice or more at an even beat: not enough to see a fall by, but to count each once at rest.

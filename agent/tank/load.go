@@ -110,7 +110,7 @@ func (s siteTanks) shutOff(i int, d draw, from, to float64) bool {
 	t, ts, rate := &s.site.tanks[i], s.st.tanks[i], math.Max(d.inflowBefore, d.inflowAfter)
 	since, longer := ts.stillSince(d)
 	from = math.Max(from, since)
-	return t.Group == "" && longer > 1 && s.turnedTo(i, since, from, to, rate*(to-from)*t.Table.PerInch(d.opening.level))
+	return longer > 1 && s.turnedTo(i, since, from, to, rate*(to-from)*t.Table.PerInch(d.opening.level))
 }
 
 // fedElsewhere are the barrels by which the site's other tanks rose between two times beyond what they usually do, and its standard error.

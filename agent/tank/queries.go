@@ -14,7 +14,7 @@ type CleanLevel struct {
 	Seconds float64
 	In      float64
 	Sigma   float64   // noise, inches
-	Held    float64   // s for which a gateway repeats a value at least: no level of its own; 0 where none is known to
+	Held    float64   // s within which a value that comes again is a gateway's repeat, and no reading; 0 where no beat is known
 	At      time.Time // by the newest clock
 }
 

@@ -238,7 +238,7 @@ func (s siteTanks) othersFilled(i int, from, to float64) (bbl float64) {
 func (s siteTanks) awayBehind(i int, d draw, until float64) bool {
 	t := &s.site.tanks[i]
 	made := math.Max(d.inflowBefore, d.inflowAfter) * (until - d.end) * t.Table.PerInch(d.closing.level)
-	return t.Group == "" && made > wrongBbl(t.volume(d)) && s.turnedTo(i, d.start, d.end, until, made)
+	return made > wrongBbl(t.volume(d)) && s.turnedTo(i, d.start, d.end, until, made)
 }
 
 // othersLost is the barrels that the site's other tanks lost between two times: then a rise is theirs.

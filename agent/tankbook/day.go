@@ -339,7 +339,7 @@ func (p *tankPage) rearranged(from []int) *tankPage {
 
 func (w *bookkeeper) addLevel(i int, c tank.CleanLevel, out []tank.Outcome) {
 	p, t := w.writable(i), w.site.Tank(i)
-	if c.In == p.last.level && c.Seconds-p.last.t < c.Held { // three of them agree by chance
+	if c.In == p.last.level && c.Seconds-p.last.t < c.Held { // a gateway's repeat: three that are one reading would break a rest
 		return
 	}
 	bbl, _ := t.Table.Extrapolated(c.In)
