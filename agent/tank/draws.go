@@ -108,7 +108,9 @@ func (ts *tankState) drawsAmong(t *Tank, finder fallFinder, b []sample, all boun
 		if k+1 < len(fs) {
 			hi = fs[k+1].from.t
 		}
-		d := ts.findEdges(t, f.withoutSilence(), bounds{lo, hi}, in, now)
+		f, why := ts.behindShelf(t, f.withoutSilence())
+		d := ts.findEdges(t, f, bounds{lo, hi}, in, now)
+		d.doubts = append(d.doubts, why...)
 		d = ts.withHiddenCheck(t, d, bounds{lo, d.start}, in, now)
 		lo = d.end + 30
 		load, on, kinked := runsOn(ts, t, d)

@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -303,6 +304,33 @@ func (ts *tankState) cutAtStops(t *Tank, fs []fall) []fall {
 		fs[k].to = fs[k+1].from
 	}
 	return fs
+}
+
+// behindShelf is a fall from the rest of minutes on, which its slope bridges, between what was drawn off first, less than a bleed and slower
+// than the pump draws then, and the load; why says so.
+func (ts *tankState) behindShelf(t *Tank, f fall) (load fall, why []string) {
+	bit := math.Max(stopBit, backNoise*ts.noise.perSample())
+	b := between(ts.levels.recent, f.from.t, f.to.t)
+	for i, j := 0, 0; i < len(b) && t.Group == "" && t.barrels(f.from.v, float64(b[i].v)) < bleedBbl; i++ {
+		for j = max(i, j); j+1 < len(b) && float64(b[i].v-b[j+1].v) < bit; j++ {
+		}
+		m, shelf := i, gauge{level: float64(b[i].v)}
+		for m > 0 && f.from.v-float64(b[m].v) >= bit {
+			m--
+		}
+		water := draw{start: b[m].t, end: b[i].t, opening: gauge{level: f.from.v}, closing: shelf}
+		rest := draw{start: b[j].t, end: f.to.t, opening: shelf, closing: gauge{level: f.to.v}}
+		bbl, long := t.volume(water), rest.start-water.end
+		if j-i < restFew-1 || long < joinWithin || bbl < wrongBbl(t.volume(rest)) {
+			continue
+		}
+		if long > 2*slopeHalf || bbl >= bleedMost*t.volume(rest) || ts.checksSeal(t, water, rest) {
+			break
+		}
+		f.from = point{(water.end + rest.start) / 2, shelf.level}
+		return f, []string{fmt.Sprintf("%.1f bbl left %s before it, slower, and are not counted: water, or its pump's first try", bbl, spanText(long))}
+	}
+	return f, nil
 }
 
 // withHiddenCheck is a draw with the seal check before it that the noise and seldom readings hid: the level lay higher for longer, and fell in
