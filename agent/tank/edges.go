@@ -276,7 +276,7 @@ func aloneAt(ts *tankState, d draw, g gauge, behind bool) float64 {
 		at, slope, side = d.end, d.inflowAfter, 1
 		b = between(ts.levels.recent, at, math.Min(d.next, at+aloneLong))
 	}
-	if len(b) < aloneFew || g.dipped || g.risen || d.deadband > 0 || d.late+d.foam > 0 {
+	if len(b) < aloneFew || g.dipped || g.risen || d.deadband > 0 || d.late+d.foam > 0 || !behind && ts.interval.stood(stoodFor(b[:len(b)-1]), seldomHeld) {
 		return 0
 	}
 	off := make([]float64, len(b))

@@ -379,3 +379,11 @@ const (
 	firstAstray // what is pending is the level, and the only reading before it, the first of all, was none
 	unfrozen    // the value had been frozen: the time since then is a gap
 )
+
+// stoodFor is for how long some samples show the value of the first, s; 0 where it was hardly read, as in a silence.
+func stoodFor(b []sample) (long float64) {
+	if _, last := sameAs(b, 0); last+1 >= heldFew {
+		long = b[last].t - b[0].t
+	}
+	return long
+}

@@ -43,3 +43,30 @@ func TestAnIdleTankBehindAGatewayIsDrawnFrom(t *testing.T) {
 		t.Errorf("%+v %+v", r.loads, r.events)
 	}
 }
+
+// A tape that hung while the tank filled, trembling by a step, and came free when the pump had drawn for a minute: the opening is what flowed in
+// since it hung, and asks. The value that hung is none, though all that was read before the load shows it.
+func TestATapeThatComesFreeUnderTheTrucksPump(t *testing.T) {
+	start := 8 * tanktest.Hour
+	for _, c := range []struct{ hangs, free, trembles float64 }{{4800, 50, 0}, {9000, 80, 0.125}, {5400, 20, 0.125}, {7200, 85, 0.125}} {
+		w := tanktest.Well{Level0: 110, Inflow: 190, Moves: []tanktest.Move{{From: start, Bbl: 170, Rate: 5.5}}}
+		r := newRig(t, w)
+		r.every, r.site.tanks[0].Sensor = 30, "float"
+		held := 0.0
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			v = math.Round((v+tanktest.Radar(i, s, 0))*8) / 8
+			if s < start-c.hangs || s >= start+c.free {
+				held = v
+				return v, true
+			}
+			return held - c.trembles*math.Max(0, math.Round(math.Sin(s/170))), true
+		}
+		r.run(0, 12*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%+v: %+v", c, r.loads)
+		}
+		if l := r.loads[0]; len(l.Review) == 0 || math.Abs(l.Open-w.Level(start)) > 1 || math.Abs(l.Start.Sub(r.at(start)).Seconds()) > 30 {
+			t.Errorf("%+v: from %.2f in at %v, want %.2f in at %v, review %q", c, l.Open, l.Start, w.Level(start), r.at(start), l.Review)
+		}
+	}
+}

@@ -182,25 +182,34 @@ func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64, ask
 }
 
 // hungInto is since when a value stood still, as this sensor seldom does, until a draw was under way and it leapt down faster than the
-// pump, or as it never does though oil came. 0: it did not.
-func hungInto(ts *tankState, d draw) (since float64, leapt bool) {
-	b := ts.levels.recent
+// pump, or up onto the falling line, or as it never does though oil came, and how fast oil comes then, inches a second. 0: it did not.
+func hungInto(ts *tankState, d draw) (since, made float64, leapt bool) {
+	b, made, bit := ts.levels.recent, d.inflowBefore, d.step+restSigmas*ts.noise.perSample()
 	last := searchTime(b, d.start) - 1
-	if last < 0 || d.end <= d.start {
-		return 0, false
+	if last < 0 || d.end <= d.start || last+1 == len(b) {
+		return 0, 0, false
+	}
+	k := last
+	for ; k > 0 && b[k-1].v >= b[k].v; k-- {
+	}
+	up := k > 0 && k < last && float64(b[k].v) > bit+math.Max(d.opening.level, float64(b[k-1].v)) // and fell from there
+	if up {
+		last = k - 1
 	}
 	first, last := sameAs(b, last)
+	for up && first > 0 && math.Abs(float64(b[first-1].v-b[last].v)) <= bit { // a tape that hangs trembles by a step
+		first--
+	}
 	stood := b[last].t - b[first].t
-	if last+1 == len(b) || !ts.interval.stood(stood, seldomHeld) {
-		return 0, false
+	pumped := d.slope() * math.Max(b[min(last+1, len(b)-1)].t-b[last].t, ts.interval.fresh())
+	leapt = up || float64(b[last].v-b[min(last+1, len(b)-1)].v) >= leapTimes*pumped+bit
+	if !ts.interval.stood(stood, seldomHeld) || !leapt && !neverStands(ts, stood, d.step, made) {
+		return 0, 0, false
 	}
-	bit := d.step + restSigmas*ts.noise.perSample()
-	pumped := d.slope() * math.Max(b[last+1].t-b[last].t, ts.interval.fresh())
-	leapt = float64(b[last].v-b[last+1].v) >= leapTimes*pumped+bit
-	if !leapt && !neverStands(ts, stood, d.step, d.inflowBefore) {
-		return 0, false
+	if up {
+		made = math.Max(made, ts.levels.roseBefore(b[first].t, stood))
 	}
-	return b[first].t, leapt
+	return b[first].t, made, leapt
 }
 
 // neverStands says that a value that stood for some seconds did so as this sensor never does, though oil came in.
@@ -209,17 +218,17 @@ func neverStands(ts *tankState, stood, step, inflow float64) bool {
 }
 
 // takeHung takes the opening of a draw until which a value stood still from where the inflow had carried the level meanwhile, if the value
-// then leapt down; else the well may have been shut in, and it is within the opening's error.
-func takeHung(d *draw, since float64, leapt, asks bool) {
-	long, unseen := d.start-since, d.inflowBefore*(d.start-since)
+// then leapt; else the well may have been shut in, and it is within the opening's error.
+func takeHung(d *draw, since, made float64, leapt, asks bool) {
+	long, unseen := d.start-since, made*(d.start-since)
 	if !leapt {
 		d.opening.err = math.Hypot(d.opening.err, unseen/2)
 		d.doubts = append(d.doubts, fmt.Sprintf("value stood still for %s until it was under way: a sensor that hung and did not see %.1f in flow in, or a well that was shut in", spanText(long), unseen))
 		return
 	}
-	earlier := unseen / (d.slope() + d.inflowBefore)
+	earlier := unseen / (d.slope() + made)
 	d.start, d.opening.level, d.opening.err = d.start-earlier, d.opening.level+unseen, math.Hypot(d.opening.err, unseen/2)
-	d.note(asks, fmt.Sprintf("value stood still for %s and then leapt down: the opening is what flowed in since, %.1f in, above it", spanText(long), unseen))
+	d.note(asks, fmt.Sprintf("value stood still for %s and then leapt: the opening is what flowed in since, %.1f in, above it", spanText(long), unseen))
 }
 
 // quieted says that a level stood on one side of a load with next to none of the noise that it has at rest on the other: what shows no
@@ -243,14 +252,6 @@ func standsAtTop(l *levels, sensor string, b, lively []sample) bool {
 	first, last := sameAs(b, len(b)-1)
 	above := func(s sample) bool { return s.v > b[last].v }
 	return last-first+1 >= atomFew && neighbourScatter(lively) > quietSteps*leastStep(b, lively) && !slices.ContainsFunc(b, above) && !slices.ContainsFunc(l.history, above)
-}
-
-// stoodFor is for how long some samples show the value of the first, s; 0 where it was hardly read, as in a silence.
-func stoodFor(b []sample) (long float64) {
-	if _, last := sameAs(b, 0); last+1 >= heldFew {
-		long = b[last].t - b[0].t
-	}
-	return long
 }
 
 // stoodSince says that the value stood still since the draw before, minutes at least, until this one.
