@@ -15,7 +15,7 @@ const (
 	atomRough   = 0.5        // a step in standard deviations of the noise of a float that does not stick
 	atomFine    = 2.2        // the same from which on noise seldom moves a reading by two steps
 	atomReturns = 3          // times that they come back to it
-	atomBeyond  = 6.0        // samples that would lie beyond the end of a sensor's range, by how they lie on this side of it
+	atomBeyond  = 8.0        // samples that would lie beyond the end of a sensor's range, by how they lie on this side of it
 	seldomRead  = 120.0      // s between readings, one of which may be on its way
 	steadyWell  = 0.7        // share of what the well makes that comes at least
 	sankFar     = 0.6        // in that no oil falls which only cools or comes to rest
@@ -47,6 +47,14 @@ func saturated(sensor string, b, other, seen []sample, side float64) bool {
 	if side < 0 {
 		end = slices.Max(v)
 	}
+	away := func(x sample) bool { return side*(float64(x.v)-end) >= step/2 }
+	for away(b[0]) { // it still rose, or fell, and that is no noise
+		b = b[1:]
+	}
+	for away(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	v = values(b)
 	at, far, opposite, returns, halves, was := 0.0, 0.0, 0.0, 0, [2]float64{}, 0.0
 	width := slices.Max(v) - slices.Min(v)
 	for i, x := range v {

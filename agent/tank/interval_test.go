@@ -2,6 +2,7 @@ package tank
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"gauger/agent/tank/tanktest"
@@ -67,6 +68,19 @@ func TestATapeThatComesFreeUnderTheTrucksPump(t *testing.T) {
 		}
 		if l := r.loads[0]; len(l.Review) == 0 || math.Abs(l.Open-w.Level(start)) > 1 || math.Abs(l.Start.Sub(r.at(start)).Seconds()) > 30 {
 			t.Errorf("%+v: from %.2f in at %v, want %.2f in at %v, review %q", c, l.Open, l.Start, w.Level(start), r.at(start), l.Review)
+		}
+	}
+}
+
+// Until a level first comes to where it stands it rises, and that is no noise of it; two values in turn are as quiet on either side of a load.
+func TestARiseIsNoNoise(t *testing.T) {
+	before := atRest(t, 1, strings.Repeat("8 8.2 8.4 8.6 8.8 ", 2)+strings.Repeat("9 8.9 9 ", 8))
+	if saturated("", before, atRest(t, 1, strings.Repeat("3 3.1 3.1 3 ", 6)), nil, -1) {
+		t.Error("a level that rose before it stood is called saturated")
+	}
+	for b, want := range map[string]bool{"3 3.1 3 3 3.1 ": false, "3 3 3 3 3 ": true} {
+		if quieted("", atRest(t, 1, strings.Repeat(b, 6)), atRest(t, 1, strings.Repeat("9 9.1 9 9.1 9 9.1 ", 5))) != want {
+			t.Errorf("%s is quieted: %t", b, !want)
 		}
 	}
 }

@@ -231,16 +231,16 @@ func takeHung(d *draw, since, made float64, leapt, asks bool) {
 	d.note(asks, fmt.Sprintf("value stood still for %s and then leapt: the opening is what flowed in since, %.1f in, above it", spanText(long), unseen))
 }
 
-// quieted says that a level stood on one side of a load with next to none of the noise that it has at rest on the other: what shows no
-// noise shows no level.
+// quieted says that a level stood on one side of a load with next to none of the noise that it has at rest on the other, a step of the
+// sensor taken for noise: what shows none shows no level.
 func quieted(sensor string, b, lively []sample) bool {
 	if sensor == "float" || len(b) < atomMany || len(lively) < atomMany {
 		return false
 	}
-	v, noise := values(b), neighbourScatter(lively)
+	v, noise, step := values(b), neighbourScatter(lively), leastStep(b, lively)
 	slices.Sort(v)
 	few := len(v) / 20
-	return noise > quietSteps*leastStep(b, lively) && v[len(v)-1-few]-v[few] < quietNoise*noise
+	return noise > quietSteps*step && v[len(v)-1-few]-v[few]+step < quietNoise*noise
 }
 
 // standsAtTop says that the newest readings before a load are one value, the most that the sensor ever showed, of one that has noise behind it:
