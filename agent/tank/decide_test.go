@@ -188,7 +188,7 @@ func TestOneTruckOrTwo(t *testing.T) {
 	}{
 		{first: 120, pause: 480, second: 60, rate: 6, says: "stopped for 8 min after 120 bbl: one truck or two"}, {first: 100, pause: 120, second: 90, rate: 6},
 		{first: 20, pause: 480, second: 160, rate: 6}, {first: 235, rate: 6, says: "one truck or two"}, {first: 190, rate: 6},
-		{first: 100, pause: 480, second: 90, rate: 6, says: "stopped for 8 min after 100 bbl: one truck or two", asks: true}, {first: 100, pause: 400, second: 90, rate: 6, says: "stopped for 7 min after 100 bbl: one truck or two"},
+		{first: 100, pause: 640, second: 90, rate: 6, says: "stopped for 11 min after 100 bbl: one truck or two", asks: true}, {first: 100, pause: 560, second: 90, rate: 6, says: "stopped for 9 min after 100 bbl: one truck or two"},
 		{first: 27, pause: 690, second: 27, rate: 2.5, says: "stopped for 12 min after 27 bbl: one truck or two", asks: true},
 	} {
 		w := tanktest.Well{Level0: 200, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: c.first, Rate: c.rate}}}

@@ -11,7 +11,8 @@ import (
 const (
 	pauseSure  = 300.0 // s; hardly a second truck connects faster,
 	pauseBrief = 120.0 // s; and none faster than this
-	pauseTwo   = 450.0 // s; nor as fast where a truck has room for what both took
+	pauseTwo   = 450.0 // s; nor as fast where a truck has room for what both took,
+	pauseRoom  = 600.0 // s; nor as fast where loads of before were as large, or there were none
 	stopBit    = 0.15  // in by which a level that stands may seem to fall
 	pauseLate  = 1.25  // times the longest pause, after which what a truck still holds is its own
 	early      = 0.08  // share of a load, of which a first part minutes before the rest is perhaps no part: a bleed, or a hatch that was opened

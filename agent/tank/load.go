@@ -335,10 +335,14 @@ func (t *Tank) mayHoldTwo(d draw, l Load) bool {
 }
 
 // mayBeTwo says that it stood between parts of which either may be a truck's: as large as each other, where one truck stops anywhere, or as
-// the usual load of its tank, which some loads before have shown. Within a few minutes no truck comes for what the one before it had room for.
+// the usual load of its tank, which some loads before have shown. Within ten minutes no truck takes the place of one that had room for all of
+// it, and where loads of before took less none within a few.
 func mayBeTwo(ts *tankState, t *Tank, d draw, l Load) bool {
-	part := math.Min(d.pausedBbl, l.GaugeBbl-d.pausedBbl)
-	return t.mayHoldTwo(d, l) && (d.pause >= pauseTwo || t.Loads.TruckMax == 0) && part >= twinTruck*math.Min(l.GaugeBbl-part, cmp.Or(ts.reports.usual(t), math.Inf(1)))
+	part, usual, least := math.Min(d.pausedBbl, l.GaugeBbl-d.pausedBbl), cmp.Or(ts.reports.usual(t), math.Inf(1)), pauseRoom
+	if l.GaugeBbl > usualMost*usual {
+		least = pauseTwo
+	}
+	return t.mayHoldTwo(d, l) && (d.pause >= least || t.Loads.TruckMax == 0) && part >= twinTruck*math.Min(l.GaugeBbl-part, usual)
 }
 
 // silentBehind are the seconds without a reading behind a draw that was last seen falling, to no higher than where it is told to have

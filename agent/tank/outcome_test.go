@@ -245,12 +245,13 @@ func TestALossThatNobodySawIsWhatTheReadingsShow(t *testing.T) {
 	}
 }
 
-// Where loads of before show what a truck takes, a stop between two parts as large as each other, or as that, asks.
+// Where loads of before show what a truck takes, a stop between two parts as large as each other, or as that, asks; within ten minutes not
+// where one took both.
 func TestAStopBetweenTwoTrucksPartsAsks(t *testing.T) {
 	for _, c := range []struct {
-		usual, first, second float64
-		asks                 bool
-	}{{80, 78, 79, true}, {80, 120, 66, true}, {160, 78, 79, true}, {160, 120, 60, false}} {
+		usual, first, pause, second float64
+		asks                        bool
+	}{{80, 78, 480, 79, true}, {80, 120, 480, 66, true}, {160, 78, 630, 79, true}, {160, 78, 570, 79, false}, {160, 120, 630, 60, false}} {
 		var moves []tanktest.Move
 		at := 4 * tanktest.Hour
 		for range 3 {
@@ -258,7 +259,7 @@ func TestAStopBetweenTwoTrucksPartsAsks(t *testing.T) {
 			at += 6 * tanktest.Hour
 		}
 		last := tanktest.Move{From: at, Bbl: c.first, Rate: 6}
-		r := newRig(t, tanktest.Well{Level0: 200, Moves: append(moves, last, tanktest.Move{From: last.End() + 480, Bbl: c.second, Rate: 6})})
+		r := newRig(t, tanktest.Well{Level0: 200, Moves: append(moves, last, tanktest.Move{From: last.End() + c.pause, Bbl: c.second, Rate: 6})})
 		r.run(0, at+3*tanktest.Hour)
 		if len(r.loads) != 4 {
 			t.Fatalf("%+v: %d loads", c, len(r.loads))
