@@ -15,7 +15,7 @@ const (
 	atomRough   = 0.5        // a step in standard deviations of the noise of a float that does not stick
 	atomFine    = 2.2        // the same from which on noise seldom moves a reading by two steps
 	atomReturns = 3          // times that they come back to it
-	atomBeyond  = 8.0        // samples that would lie beyond the end of a sensor's range, by how they lie on this side of it
+	atomBeyond  = 7.2        // samples that would lie beyond the end of a sensor's range, by how they lie on this side of it
 	seldomRead  = 120.0      // s between readings, one of which may be on its way
 	steadyWell  = 0.7        // share of what the well makes that comes at least
 	sankFar     = 0.6        // in that no oil falls which only cools or comes to rest
