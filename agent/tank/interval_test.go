@@ -84,3 +84,21 @@ func TestARiseIsNoNoise(t *testing.T) {
 		}
 	}
 }
+
+// Waves of an inch while a pump draws are no step of the sensor, however a few readings of them lie.
+func TestWavesInAFallAreNoStep(t *testing.T) {
+	load := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 180, Rate: 4.5}
+	for k := range 8 {
+		r := newRig(t, tanktest.Well{Level0: 200, Moves: []tanktest.Move{load}})
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if s > load.From+60 && s < load.End() {
+				v += 20 * (tanktest.Radar(10+k, s, 0) + tanktest.Radar(10+k, s-10, 0))
+			}
+			return v, true
+		}
+		r.run(0, 6*tanktest.Hour)
+		if len(r.loads) != 1 || said(r.loads[0], "re-spanned") {
+			t.Errorf("%d: %+v", k, r.loads)
+		}
+	}
+}

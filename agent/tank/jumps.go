@@ -190,6 +190,7 @@ func jumps(ts *tankState, t *Tank, from float64) (at []float64) {
 func stepped(ts *tankState, d draw) float64 {
 	b, usual := between(ts.levels.recent, d.start, math.Min(d.end+ranLong+stepBeside*ts.interval.fresh(), d.leaptAt)), ts.interval.fresh()
 	n := searchTime(b, math.Nextafter(d.end, math.Inf(1)))
+	waves := math.Max(d.slosh, neighbourScatter(b[:n]))
 	if d.deadband > 0 && n > 1 {
 		usual = (b[n-1].t - b[0].t) / float64(n-1)
 	}
@@ -200,7 +201,7 @@ func stepped(ts *tankState, d draw) float64 {
 			continue
 		}
 		off, rough, calm := stepAt(b[k-stepBeside:k], b[k:k+stepBeside], dt)
-		least := math.Max(stepLeast, stepRough*math.Max(calm, ts.noise.sigma)) + d.step
+		least := math.Max(stepLeast, stepRough*max(calm, ts.noise.sigma, waves)) + d.step
 		since, up := k-1, off > 0 && float64(z.v-a.v) > math.Max(least, stepUp)
 		if !up {
 			least = math.Max(least, stepRough*rough+d.step)
