@@ -309,9 +309,10 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	say(low || high, 0.5, "a gauge outside the strapping table: wrong table, or the sensor's zero or span is off")
 	say(l.Close < endMargin && !low, 0.5, "closing at %.2f in, where no pump draws: a sensor that was lifted out, or has no power", l.Close)
 	say(wrong > reviewChance, 1, "volume uncertain by %.1f bbl", l.ErrorBbl)
-	pump, quick := t.pumpRate(d), fastest(ts, t, d)
+	pump, quick, usual := t.pumpRate(d), fastest(ts, t, d), twinTruck*ts.reports.usualRate(t)
 	pipe := math.Max(pump, quick) < pipeRate
-	slowest := min(slowestRun, slowTimes*t.Loads.MinRate, cmp.Or(twinTruck*ts.reports.usualRate(t), slowestRun)) // as its trucks are
+	say(d.samples > 0 && d.gap >= t.Loads.Confirm.Seconds()/2 && l.Rate < usual, 1, "data gap %s in a fall slower than its loads: a drain, and a truck that nobody saw", spanText(d.gap))
+	slowest := min(slowestRun, slowTimes*t.Loads.MinRate, cmp.Or(usual, slowestRun)) // as its trucks are
 	say(l.Rate < slowest && (d.end-d.start >= truckStays || pump < slowest && t.Group == "" && d.samples > 0), 1, "it took %s at %.1f bbl a minute, slower than trucks and pipelines do: a leak or a drain", spanText(d.end-d.start), l.Rate)
 	var stop, before float64
 	if more && !pipe && !d.setByValve {
@@ -334,9 +335,8 @@ func (t *Tank) mayHoldTwo(d draw, l Load) bool {
 	return d.pause > 0 && (most == 0 || l.GaugeBbl <= most) && t.pumpRate(d) >= pipeRate && !d.setByValve
 }
 
-// mayBeTwo says that it stood between parts of which either may be a truck's: as large as each other, where one truck stops anywhere, or as
-// the usual load of its tank, which some loads before have shown. Within ten minutes no truck takes the place of one that had room for all of
-// it, and where loads of before took less none within a few.
+// mayBeTwo says that it stood between parts of which either may be a truck's: as large as each other, where one truck stops anywhere, or as the
+// usual load of its tank. Within ten minutes no truck takes the place of one that had room for it all; where loads of before took less, within a few.
 func mayBeTwo(ts *tankState, t *Tank, d draw, l Load) bool {
 	part, usual, least := math.Min(d.pausedBbl, l.GaugeBbl-d.pausedBbl), cmp.Or(ts.reports.usual(t), math.Inf(1)), pauseRoom
 	if l.GaugeBbl > usualMost*usual {

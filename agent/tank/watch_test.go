@@ -58,3 +58,23 @@ func TestASlowPumpOutOfAWideTank(t *testing.T) {
 		t.Errorf("%+v %+v", r.loads, r.verdicts)
 	}
 }
+
+// A drain until the readings stop, and a load that nobody saw, are one fall that is as slow as the drain, wherever the readings come again: it asks.
+func TestASlowFallOverASilenceAsks(t *testing.T) {
+	for _, long := range []float64{6000, 7800} {
+		w := tanktest.Well{Level0: 110, Inflow: 600}
+		for k := range 3 {
+			w.Moves = append(w.Moves, tanktest.Move{From: float64(4+6*k) * tanktest.Hour, Bbl: 150, Rate: 5})
+		}
+		drain := tanktest.Move{From: 22 * tanktest.Hour, Bbl: 22, Rate: 1.3}
+		w.Moves = append(w.Moves, drain, tanktest.Move{From: drain.From + 3000, Bbl: 170, Rate: 6})
+		r := newRig(t, w)
+		r.every, r.site.tanks[0].Every = 30, 30*time.Second
+		r.sensor = hide(drain.From+800, drain.From+long)
+		r.run(0, 27*tanktest.Hour)
+		if len(r.loads) != 4 {
+			t.Fatalf("%g s: %+v", long, r.loads)
+		}
+		asksFor(t, r.loads[3], "slower than its loads")
+	}
+}
