@@ -221,13 +221,21 @@ func (s siteTanks) othersGave(i int, from, to float64) (bbl float64) {
 	return s.othersLost(i, from, to) - drawn*(to-from)
 }
 
-// othersFilled are the barrels by which the site's other tanks are fuller at a time than at another, whatever fills them.
+// othersFilled are the barrels by which the site's other tanks rose between two times, whatever fills them, beside what was drawn from them meanwhile.
 func (s siteTanks) othersFilled(i int, from, to float64) (bbl float64) {
 	for j, o := range s.separate(i) {
-		a, ok1 := s.st.tanks[j].levels.within(from, inflowDay) // what stood still for hours has no samples in them
-		b, ok2 := s.st.tanks[j].levels.within(to, inflowDay)
-		if ok1 && ok2 && !s.st.tanks[j].noise.hidesLevel() {
-			bbl += math.Max(0, o.barrels(b, a))
+		ts, at := s.st.tanks[j], from
+		var ds []draw
+		for _, l := range ts.reports.loads {
+			ds = append(ds, draw{start: l.start, end: l.end})
+		}
+		for _, x := range append(append(ds, s.drawsOf(j)...), draw{start: to, end: to}) {
+			a, ok1 := ts.levels.within(at, inflowDay) // what stood still for hours has no samples in them
+			b, ok2 := ts.levels.within(math.Min(x.start, to), inflowDay)
+			if ok1 && ok2 && x.start > at && !ts.noise.hidesLevel() {
+				bbl += math.Max(0, o.barrels(b, a))
+			}
+			at = math.Max(at, x.end)
 		}
 	}
 	return bbl

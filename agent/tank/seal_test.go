@@ -204,3 +204,42 @@ func TestWaterThatIsDrawnOffMinutesBeforeALoadIsNotTheTrucks(t *testing.T) {
 		})
 	}
 }
+
+// What trucks draw from the tank beside it is no sign against a well that was turned to that: a float that stands still while the next one fills, and
+// is hauled, has not hung; and one that fills it as fast as before, and always was hauled, was not turned to it.
+func TestATankBesideAHauledOne(t *testing.T) {
+	fill := func(from, to, rate float64) tanktest.Move {
+		return tanktest.Move{From: from, Bbl: (from - to) / 60 * rate, Rate: rate}
+	}
+	load, last := tanktest.Move{From: 9 * tanktest.Hour, Bbl: 150, Rate: 6}, 13*tanktest.Hour
+	haul := func(at float64) tanktest.Move { return tanktest.Move{From: at, Bbl: 120, Rate: 6} }
+	for name, c := range map[string]struct {
+		own, next []tanktest.Move
+		came      float64
+	}{
+		"turned away": {
+			[]tanktest.Move{fill(0, load.From-6000, 0.3), load},
+			[]tanktest.Move{fill(load.From-6000, last, 0.3), haul(load.From - 3000)}, 0,
+		},
+		"full for a while": {
+			[]tanktest.Move{fill(3600, load.From-900, 0.6), load, fill(load.From+60, last, 0.6)},
+			[]tanktest.Move{fill(3600, last, 0.6), haul(load.From - 9000), haul(load.From - 4000)}, 0.6 * 25,
+		},
+	} {
+		r := newRig(t, tanktest.Well{Level0: 60, Moves: c.own}, tanktest.Well{Level0: 110, Moves: c.next})
+		r.every = 30
+		r.site.tanks[0].Sensor = "float"
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			return 0.08 * math.Round(r.wells[i].Level(s)/0.08), true
+		}
+		r.run(0, last)
+		for _, l := range r.loads {
+			if l.Tank != "TK-1" {
+				continue
+			}
+			if asksFor(t, l, ""); math.Abs(l.InflowBbl-c.came) > 4 {
+				t.Errorf("%s: %.1f bbl flowed in, want %.1f", name, l.InflowBbl, c.came)
+			}
+		}
+	}
+}
