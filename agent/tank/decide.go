@@ -63,12 +63,12 @@ func (u *update) lossUnseen(i int, ts *tankState, d *draw, removed float64) {
 	u.eventVolume(t.removedBbl(*d), "")
 }
 
-// carriedLess takes back from the gauges of a draw that nobody saw what the inflow carried them while other tanks took it in: a well that
+// carriedLess takes back from the gauges of a draw whose edges nobody saw what the inflow carried them while other tanks took it in: a well that
 // was turned to them in the silence filled this one no further.
 func (u *update) carriedLess(i int, ts *tankState, d *draw) {
 	t, b := &u.site.tanks[i], ts.levels.recent
 	before, behind := searchTime(b, d.start)-1, searchTime(b, d.end)
-	if d.samples > 0 || t.Group != "" || before < 0 || behind == len(b) {
+	if t.Group != "" || before < 0 || behind == len(b) {
 		return
 	}
 	less := func(g *gauge, from, to, made float64) {

@@ -2,6 +2,7 @@ package tank
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -242,4 +243,42 @@ func TestATankBesideAHauledOne(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A well that is turned away minutes before a load leaves a level that rose until then, and stands between two steps of the sensor: neither is noise
+// that is cut off. As little is a rest of two values quieter than one of four, where a step is as wide as the noise.
+func TestAStepIsNotQuiet(t *testing.T) {
+	rose := atRest(t, 1, strings.Repeat("7 ", 5)+"7.1 7.1 "+strings.Repeat("7.2 ", 4)+"7.1 7.1 "+strings.Repeat("7.2 ", 12)+"7.1 7.1 "+strings.Repeat("7.2 ", 12)+"7.1")
+	if saturated("radar", rose, atRest(t, 1, "3.3 3.3 3.3 3 "+strings.Repeat("3 3.1 ", 18)), nil, -1) {
+		t.Error("a level that had risen to where it rests is called saturated")
+	}
+	few := atRest(t, 1, "2.1 "+strings.Repeat("2.2 ", 7)+strings.Repeat("2.3 ", 15)+"2.4")
+	noisy := atRest(t, 1, "8.2 7.6 7.9 7.9 7.8 8 7.8 7.7 7.8 7.9 7.8 7.7 7.8 7.9 8 7.9 8 7.8 8 7.9 7.8 7.7 7.8 8")
+	if quieted("radar", few, noisy) {
+		t.Error("a rest of two steps' width is called quiet")
+	}
+	if !quieted("radar", atRest(t, 1, strings.Repeat("2.3 ", 24)), noisy) {
+		t.Error("a rest of one value beside noise is not called quiet")
+	}
+}
+
+// A float that hangs when the truck begins stood where the level stood, if the well had been turned to the next tank: nothing flowed in unseen.
+func TestAFloatThatHangsInAnIdleTank(t *testing.T) {
+	load, last := tanktest.Move{From: 9 * tanktest.Hour, Bbl: 150, Rate: 6}, 15*tanktest.Hour
+	off := load.From - 3000
+	own := tanktest.Well{Level0: 30, Moves: []tanktest.Move{{Bbl: -off / 60 * 0.4, Rate: 0.4}, load}}
+	next := tanktest.Well{Level0: 60, Moves: []tanktest.Move{{From: off, Bbl: -(last - off) / 60 * 0.4, Rate: 0.4}}}
+	r := newRig(t, own, next)
+	r.every, r.site.tanks[0].Sensor = 15, "float"
+	r.sensor = func(i int, s, v float64) (float64, bool) {
+		if i == 0 && s > load.From && s < load.From+900 {
+			s = load.From
+		}
+		return 0.08 * math.Round(r.wells[i].Level(s)/0.08), true
+	}
+	r.run(0, last)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-load.Bbl) > 2 {
+		t.Fatalf("want %.1f bbl: %+v", load.Bbl, r.loads)
+	}
+	asksFor(t, r.loads[0], "stood still")
 }
