@@ -276,7 +276,7 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 	} else if other && vb < va && vb >= early*(va+vb) {
 		a.doubts = append(a.doubts, fmt.Sprintf("its last %.1f bbl, after %.0f min, left at %.1f bbl a minute, and the others at %.1f: water, or another truck", vb, pause/60, t.pumpRate(b), t.pumpRate(a)))
 	}
-	rose := b.opening.level - a.closing.level - a.usualInflow*pause
+	rose := math.Min(b.opening.level-a.closing.level, ts.levels.mostRisen(a.start, b.end, b.end-a.start)) - a.usualInflow*pause
 	if rose*t.Table.PerInch(a.closing.level) > wrongBbl(va+vb) && t.pumpRate(b) < foamRate*t.pumpRate(a) {
 		a.doubts = append(a.doubts, fmt.Sprintf("level rose by %.1f in before its last part, and fell slower: foam, or oil that came in", rose))
 	}

@@ -119,3 +119,24 @@ func TestAClosingThatADampedSensorComesDownTo(t *testing.T) {
 		}
 	}
 }
+
+// What a damped sensor shows behind the pump's line falls on by and by. Where two lines through it meet otherwise than the readings lie, none of it
+// is a rise: foam that came up, or oil that came in, has been read.
+func TestADampedSensorsTailIsNoRise(t *testing.T) {
+	tank := &newRig(t, tanktest.Well{}).site.tanks[0]
+	for back, want := range map[float64]bool{0: false, 1.5: true} {
+		ts := &tankState{}
+		for s := 0.0; s < 2400; s += 10 {
+			v := math.Max(180-s/18, 80+0.1*math.Exp(-(s-1800)/150))
+			if s > 1830 && s < 2000 {
+				v += back
+			}
+			ts.levels.recent = append(ts.levels.recent, sample{t: s, v: float32(v)})
+		}
+		a := draw{end: 1820, parts: 1, samples: 180, opening: gauge{level: 180}, closing: gauge{level: 78.6}}
+		b := draw{start: 1900, end: 2100, parts: 1, samples: 20, opening: gauge{level: 80.1}, closing: gauge{level: 77}}
+		if said := strings.Join(ts.joinedDraw(tank, a, b).doubts, ""); strings.Contains(said, "level rose by") != want {
+			t.Errorf("where %.1f in came back: %q", back, said)
+		}
+	}
+}
