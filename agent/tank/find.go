@@ -235,8 +235,11 @@ func (t *Tank) withoutTrickle(fs []fall) []fall {
 // none does, nothing is the last and before it comes what is lower than any.
 func lastSeen(ts *tankState, t *Tank, d draw, b []sample, from float64, head line) (last, next sample) {
 	off := math.Max(lineMiss, restSigmas*math.Max(ts.noise.sigma, d.slosh))
+	falls := func(k int) bool { // from the first reading on, while the pump comes up to its rate: that lies below the line
+		return k+1 < len(b) && float64(b[k].v-b[k+1].v) > math.Max(backNoise*ts.noise.perSample(), -head.slope*(b[k+1].t-b[k].t)/4)
+	}
 	for k := len(b) - 1; k > 0 && b[k].t >= from; k-- {
-		if b[k].t-b[k-1].t >= ts.interval.gapMin(t, 1) && (d.deadband == 0 || math.Abs(float64(b[k].v-b[k-1].v)) > stoodSteps*d.deadband) && math.Abs(float64(b[k].v)-head.at(b[k].t)) < off {
+		if b[k].t-b[k-1].t >= ts.interval.gapMin(t, 1) && (d.deadband == 0 || math.Abs(float64(b[k].v-b[k-1].v)) > stoodSteps*d.deadband) && (math.Abs(float64(b[k].v)-head.at(b[k].t)) < off || falls(k)) {
 			return b[k-1], b[k]
 		}
 	}

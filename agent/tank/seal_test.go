@@ -282,3 +282,18 @@ func TestAFloatThatHangsInAnIdleTank(t *testing.T) {
 	}
 	asksFor(t, r.loads[0], "stood still")
 }
+
+// A sensor that is blind below its head shows nothing until the pump has drawn for a while, and first shows a level that falls already, while the
+// pump still comes up to its rate: it is no rest, and the well filled the tank until the pump began.
+func TestAFirstReadingOutOfADeadZone(t *testing.T) {
+	for _, c := range []struct{ inflow, slowly, rate float64 }{{60, 5, 4}, {120, 5, 3}, {120, 12, 3}, {240, 12, 4}} {
+		first := tanktest.Move{From: 4 * tanktest.Hour, Bbl: c.slowly, Rate: c.rate}
+		w := tanktest.Well{Level0: 180, Inflow: c.inflow, Moves: []tanktest.Move{first, {From: first.End(), Bbl: 170, Rate: 6}}}
+		r := newRig(t, w)
+		r.sensor = func(_ int, s, v float64) (float64, bool) { return v, v < w.Level(first.From-2400) }
+		r.run(0, 7*tanktest.Hour)
+		if want := w.Level(first.From); len(r.loads) != 1 || math.Abs(r.loads[0].Open-want) > 0.3 || len(r.loads[0].Review) > 0 {
+			t.Errorf("%+v: opening of %.2f: %+v", c, want, r.loads)
+		}
+	}
+}
