@@ -76,6 +76,8 @@
 // load, and so does what he tops off with. A fall is looked for from 0.5 bbl a minute on, however high min_rate is, and what is slower than
 // min_rate asks. A hatch falls likewise, and is told by what comes back when it is shut again, no more than it took; where polls are too
 // far apart for a rest behind it the falling line shows one, or the error holds it. What comes back at the rate of before the load is the well.
+// Water that is drawn off slowly before the pump starts is no part of a load, however near its shelf lies, and is told. A value that hung and
+// leapt up onto the falling line is no opening: what flowed in since it hung lies above it, and asks.
 // What stands on the oil behind a load and goes quickly at first and then less is foam, as soon as the level rests where it went.
 //
 // A sensor that moves behind a load says nothing against it where the level had come to rest before, alive, and no pump or truck took what fell.

@@ -102,3 +102,25 @@ func TestWavesInAFallAreNoStep(t *testing.T) {
 		}
 	}
 }
+
+// Noise that stands out of a rest right before the pump starts is no leap of a value that hung, however long the well has been turned away.
+func TestNoiseBeforeALoadIsNoLeap(t *testing.T) {
+	load := tanktest.Move{From: 9*tanktest.Hour - 20, Bbl: 160, Rate: 4.5}
+	w := tanktest.Well{Level0: 100, Moves: []tanktest.Move{{From: 0, Bbl: -48, Rate: 0.1}, load}}
+	for _, high := range []float64{0.2, 0.24, 0.28} {
+		r := newRig(t, w)
+		r.every = 30
+		r.sensor = func(_ int, s, _ float64) (float64, bool) {
+			heard := 60 * math.Floor(s/60)
+			v := w.Level(heard) + 0.02*math.Sin(heard*heard)
+			if before := load.From - heard; before > 0 && before < 160 {
+				v = w.Level(heard) + high*before/160
+			}
+			return math.Round(v*100) / 100, true
+		}
+		r.run(0, 12*tanktest.Hour)
+		if r.matches(0.2, 60, labelOf(w, load, load)); len(r.loads) == 1 {
+			asksFor(t, r.loads[0], "")
+		}
+	}
+}
