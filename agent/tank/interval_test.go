@@ -124,3 +124,24 @@ func TestNoiseBeforeALoadIsNoLeap(t *testing.T) {
 		}
 	}
 }
+
+// A wave of the pump's start over a level that stood to the last digit is no leap of a value that hung either.
+func TestTheWaveOfAPumpsStartIsNoLeap(t *testing.T) {
+	for high, want := range map[float64]bool{0.14: false, 0.5: false, 3: true} {
+		ts := &tankState{}
+		ts.interval = interval{usual: 10, held: 30, changes: heldFew}
+		for s := 0.0; s <= 2400; s += 10 {
+			ts.levels.recent = append(ts.levels.recent, sample{t: s, v: 120.32})
+		}
+		for k, v := range []float64{high, high - 0.26, high - 0.7, high - 1.1, high - 1.6} {
+			ts.levels.recent = append(ts.levels.recent, sample{t: 2410 + 10*float64(k), v: float32(120.31 + v)})
+		}
+		d := draw{start: 2425, end: 3900, opening: gauge{level: 120.31}, closing: gauge{level: 53.7}}
+		if high == 3 {
+			d.start = 2445
+		}
+		if _, _, leapt := hungInto(ts, d); leapt != want {
+			t.Errorf("a rise of %g in: leapt %t", high, leapt)
+		}
+	}
+}

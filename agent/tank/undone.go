@@ -192,7 +192,7 @@ func hungInto(ts *tankState, d draw) (since, made float64, leapt bool) {
 	k := last
 	for ; k > 0 && b[k-1].v >= b[k].v; k-- {
 	}
-	up := k > 0 && float64(b[k].v) > bit+math.Max(d.opening.level, float64(b[k-1].v)) && 2*float64(b[k].v-b[last].v) > d.slope()*(b[last].t-b[k].t) // and fell from there
+	up := k > 0 && float64(b[k].v) > echoRise+math.Max(d.opening.level, float64(b[k-1].v)) && 2*float64(b[k].v-b[last].v) > d.slope()*(b[last].t-b[k].t) // and fell from there
 	if up {
 		last = k - 1
 	}
