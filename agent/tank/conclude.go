@@ -310,10 +310,10 @@ func (u *update) decidable(i int, ts *tankState, d draw, now float64, followed b
 	if d.closing.away > t.Loads.GapMin.Seconds() && ts.interval.fresh() < 120 && now-d.end-d.closing.away < afterGap {
 		return false // what flowed in unseen shows in what flows in now
 	}
-	if followed && t.removedBbl(d) < t.Loads.MinLoad { // which is no load, whatever comes back of it: what follows does not wait for it
-		return true
+	if ts.unrest(t, d, now) {
+		return false
 	}
-	return !ts.unrest(t, d, now) && (!ts.frozenAtEnd(t, d, now) || u.staysShutOff(i, d, ts.last.t)) && !ts.stillReturning(t, d, now)
+	return (!ts.frozenAtEnd(t, d, now) || u.staysShutOff(i, d, ts.last.t)) && !ts.stillReturning(t, d, now)
 }
 
 // brokeOff says that the readings of a tank that is polled stopped so soon after what looks like the end of a draw that it may be a

@@ -2,7 +2,6 @@ package tank
 
 import (
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -220,24 +219,4 @@ func TestTwoTrucksAtAStrongWellAreTwo(t *testing.T) {
 	r := newRig(t, w)
 	r.run(0, 4.2*tanktest.Hour)
 	r.matches(0.5, 30, labelOf(w, a, a), labelOf(w, b, b))
-}
-
-// A vapour compressor that starts and stops each six minutes moves a pressure cell by an inch and a half: each of its falls comes back and goes again. A load
-// does not wait for what becomes of those before it.
-func TestALoadDoesNotWaitForTheFallsBeforeIt(t *testing.T) {
-	truck := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 180, Rate: 6}
-	w := tanktest.Well{Level0: 180, Inflow: 200, Moves: []tanktest.Move{truck}}
-	r := newRig(t, w)
-	r.site.tanks[0].Sensor = "hydrostatic"
-	shown, at, lot := 0.0, 0.0, rand.New(rand.NewPCG(7, 7))
-	r.sensor = func(_ int, s, v float64) (float64, bool) {
-		for ; at < s; at++ {
-			shown += (1.6*math.Mod(math.Floor(at/360), 2) - shown) / 45
-		}
-		return v + shown + 0.04*lot.NormFloat64(), true
-	}
-	r.run(0, truck.End()+50*60)
-	if len(r.loads) != 1 || math.Abs(r.loads[0].RemovedBbl-truck.Bbl) > 6 {
-		t.Errorf("%d loads behind the confirmation, want one: %+v", len(r.loads), r.loads)
-	}
 }
