@@ -47,14 +47,13 @@ func saturated(sensor string, b, other, seen []sample, side float64) bool {
 	if side < 0 {
 		end = slices.Max(v)
 	}
-	away := func(x sample) bool { return side*(float64(x.v)-end) >= step/2 }
-	for away(b[0]) { // it still rose, or fell, and that is no noise
-		b = b[1:]
+	away := func(x float64) bool { return side*(x-end) >= step/2 }
+	for away(v[0]) { // it still rose, or fell, and that is no noise
+		v = v[1:]
 	}
-	for away(b[len(b)-1]) {
-		b = b[:len(b)-1]
+	for away(v[len(v)-1]) {
+		v = v[:len(v)-1]
 	}
-	v = values(b)
 	at, far, opposite, returns, halves, was := 0.0, 0.0, 0.0, 0, [2]float64{}, 0.0
 	width := slices.Max(v) - slices.Min(v)
 	for i, x := range v {

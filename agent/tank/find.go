@@ -235,7 +235,7 @@ func (t *Tank) withoutTrickle(fs []fall) []fall {
 // none does, nothing is the last and before it comes what is lower than any.
 func lastSeen(ts *tankState, t *Tank, d draw, b []sample, from float64, head line) (last, next sample) {
 	off := math.Max(lineMiss, restSigmas*math.Max(ts.noise.sigma, d.slosh))
-	falls := func(k int) bool { // from the first reading on, while the pump comes up to its rate: that lies below the line
+	falls := func(k int) bool { // at once behind the silence: while a pump comes up to its rate, what is read lies below the line
 		return k+1 < len(b) && float64(b[k].v-b[k+1].v) > math.Max(backNoise*ts.noise.perSample(), -head.slope*(b[k+1].t-b[k].t)/4)
 	}
 	for k := len(b) - 1; k > 0 && b[k].t >= from; k-- {

@@ -168,6 +168,14 @@ func (iv *interval) stood(seconds, times float64) bool {
 	return iv.changes >= heldFew && seconds >= math.Max(hungLeast, times*math.Max(iv.stays(), iv.fresh()))
 }
 
+// stoodFor is for how long some samples show the value of the first, s; 0 where it was hardly read, as in a silence.
+func stoodFor(b []sample) (long float64) {
+	if _, last := sameAs(b, 0); last+1 >= heldFew {
+		long = b[last].t - b[0].t
+	}
+	return long
+}
+
 // hung is when a value came that a sensor then repeated, and when it came free to where so many inches a second had carried the level
 // meanwhile: that is a gauge, though one reading shows it, and what was repeated is none. -1, 0: it never was.
 func (iv *interval) hung(b []sample, inflow float64) (since, free float64) {
@@ -379,11 +387,3 @@ const (
 	firstAstray // what is pending is the level, and the only reading before it, the first of all, was none
 	unfrozen    // the value had been frozen: the time since then is a gap
 )
-
-// stoodFor is for how long some samples show the value of the first, s; 0 where it was hardly read, as in a silence.
-func stoodFor(b []sample) (long float64) {
-	if _, last := sameAs(b, 0); last+1 >= heldFew {
-		long = b[last].t - b[0].t
-	}
-	return long
-}

@@ -311,7 +311,7 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	say(wrong > reviewChance, 1, "volume uncertain by %.1f bbl", l.ErrorBbl)
 	pump, quick, usual := t.pumpRate(d), fastest(ts, t, d), twinTruck*ts.reports.usualRate(t)
 	pipe := math.Max(pump, quick) < pipeRate
-	say(d.samples > 0 && d.gap >= t.Loads.Confirm.Seconds()/2 && l.Rate < usual, 1, "data gap %s in a fall slower than its loads: a drain, and a truck that nobody saw", spanText(d.gap))
+	say(d.samples > 0 && d.gap >= t.Loads.Confirm.Seconds()/2 && l.Rate < usual, 1, "data gap %s in a fall slower than its loads: maybe a drain, and a truck that nobody saw", spanText(d.gap))
 	slowest := min(slowestRun, slowTimes*t.Loads.MinRate, cmp.Or(usual, slowestRun)) // as its trucks are
 	say(l.Rate < slowest && (d.end-d.start >= truckStays || pump < slowest && t.Group == "" && d.samples > 0), 1, "it took %s at %.1f bbl a minute, slower than trucks and pipelines do: a leak or a drain", spanText(d.end-d.start), l.Rate)
 	var stop, before float64

@@ -201,8 +201,8 @@ func hungInto(ts *tankState, d draw) (since, made float64, leapt bool) {
 		first--
 	}
 	stood := b[last].t - b[first].t
-	pumped := d.slope() * math.Max(b[min(last+1, len(b)-1)].t-b[last].t, ts.interval.fresh())
-	leapt = up || float64(b[last].v-b[min(last+1, len(b)-1)].v) >= leapTimes*pumped+bit
+	next := b[min(last+1, len(b)-1)]
+	leapt = up || float64(b[last].v-next.v) >= leapTimes*(d.slope()*math.Max(next.t-b[last].t, ts.interval.fresh()))+bit
 	if !ts.interval.stood(stood, seldomHeld) || !leapt && !neverStands(ts, stood, d.step, made) {
 		return 0, 0, false
 	}
