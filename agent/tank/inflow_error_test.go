@@ -166,6 +166,33 @@ func TestATankThatWasShutOffForItsLoadTakesInNothing(t *testing.T) {
 	}
 }
 
+// A well in lumps that was turned to the next tank minutes before the truck came had stood as long between two of them often: that the next lump is in the
+// other tank, and none here behind the load, shows where it is. Beside a tank with a pump of its own it shows nothing.
+func TestAWellInLumpsIsWhereItsNextLumpIs(t *testing.T) {
+	const rate = 0.6 // bbl a minute
+	load, last := tanktest.Move{From: 7*tanktest.Hour + 1920, Bbl: 150, Rate: 5}, 11*tanktest.Hour
+	lumps := func(first, to float64) (on []tanktest.Move) {
+		for s := first; s < to; s += 3600 {
+			on = append(on, tanktest.Move{From: s, Bbl: -1200 / 60 * rate, Rate: rate})
+		}
+		return on
+	}
+	for name, c := range map[string]struct {
+		own, other []tanktest.Move
+		least      float64
+		most       float64
+	}{
+		"turned to the next":  {lumps(0, 8*tanktest.Hour), lumps(8*tanktest.Hour, last), 0, 0.1},
+		"a pump of each tank": {lumps(0, last), lumps(600, last), 2, 9},
+	} {
+		r := newRig(t, tanktest.Well{Level0: 110, Moves: append(c.own, load)}, tanktest.Well{Level0: 60, Moves: c.other})
+		r.run(0, last)
+		if len(r.loads) != 1 || r.loads[0].InflowBbl < c.least || r.loads[0].InflowBbl > c.most {
+			t.Errorf("%s: %+v, want an inflow of %.1f to %.1f bbl", name, r.loads, c.least, c.most)
+		}
+	}
+}
+
 // The error alone asks where it is about twice what makes a ticket wrong: nearer, nine of ten are right.
 func TestTheErrorThatAsks(t *testing.T) {
 	for _, c := range []struct {

@@ -87,7 +87,7 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 		return own, err
 	case s.shutOff(i, d, d.start, d.end) && before < leapMost*own: // what rose until then as it does behind had not stood
 		return 0, fair
-	case longer > stillMore && 3*ts.levels.roseBefore(d.end+stood, stood) < rate: // it is shut in
+	case s.passedBy(i, d, since), longer > stillMore && 3*ts.levels.roseBefore(d.end+stood, stood) < rate: // or it is shut in
 		return 0, fair
 	case fed > least && fed <= most/explainedShare:
 		return math.Max(0, most-fed), fair

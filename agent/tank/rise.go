@@ -249,6 +249,16 @@ func (s siteTanks) awayBehind(i int, d draw, until float64) bool {
 	return made > wrongBbl(t.volume(d)) && s.turnedTo(i, d.start, d.end, until, made)
 }
 
+// passedBy says that a well was turned to other tanks over a draw: this one stood since a time, and on behind it, and they took in meanwhile what
+// the well makes, and did not while it rose.
+func (s siteTanks) passedBy(i int, d draw, since float64) bool {
+	t, ts := &s.site.tanks[i], s.st.tanks[i]
+	until := math.Min(d.next, ts.last.t)
+	high, ok := ts.levels.about(until)
+	stood := ok && d.start-since >= asideLeast && until-d.end >= asideLeast && 3*(high-d.closing.level) < d.usualInflow*(until-d.end)
+	return stood && s.turnedTo(i, since, since, until, d.usualInflow*(until-since)*t.Table.PerInch(d.opening.level))
+}
+
 // othersLost is the barrels that the site's other tanks lost between two times: then a rise is theirs.
 func (s siteTanks) othersLost(i int, from, to float64) (bbl float64) {
 	for j := range s.site.tanks {
@@ -377,6 +387,7 @@ const (
 	pulsesTell = 2    // rises as far, each by itself, that show how a well comes
 	onceTimes  = 2.0  // times the most that the level rose in as long a time before
 	backSoon   = 900. // s
+	asideLeast = 600. // s that a tank stands on either side of a load for which its well was turned to others
 	rolledSeen = 2    // nodes that show it on its way
 	truckLeast = 80.  // bbl of a truckload
 )
