@@ -250,7 +250,7 @@ func (s siteTanks) addEvidence(i int, ts *tankState, d draw, now float64, l *Loa
 		if n := len(hidden); n > 1 {
 			who = fmt.Sprintf("%d other tanks", n)
 		}
-		l.Remarks = append(l.Remarks, who+" not read meanwhile: a transfer is not excluded")
+		l.Remarks = append(l.Remarks, who+" not read meanwhile, or its value stood still: a transfer is not excluded")
 	}
 	for range s.separate(i) {
 		l.Rivals.Others++
