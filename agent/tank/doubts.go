@@ -19,6 +19,7 @@ const (
 	seldomRead  = 120.0      // s between readings, one of which may be on its way
 	steadyWell  = 0.7        // share of what the well makes that comes at least
 	sankFar     = 0.6        // in that no oil falls which only cools or comes to rest
+	fellMost    = 1.5        // times what makes a ticket wrong that it falls at least, of a wide tank, where an inch is more
 	slowBbl     = 5.0        // bbl that leave before the pump draws as it does then
 	slowLong    = 300.0      // s in which they do at least
 	slowLook    = 180.0      // s in which its rate is seen
@@ -281,7 +282,7 @@ func fellOn(ts *tankState, t *Tank, d draw, now float64) float64 {
 func takeFallenOn(ts *tankState, t *Tank, d *draw, now float64) {
 	wrong := wrongBbl(t.volume(*d)) / t.Table.PerInch(d.closing.level)
 	low := fellOn(ts, t, *d, now)
-	if low <= math.Min(wrong, math.Max(foamShare*wrong, sankFar)) || low <= 2*math.Hypot(d.closing.err, t.sensorError()) {
+	if low <= math.Min(fellMost*wrong, math.Max(foamShare*wrong, sankFar)) || low <= 2*math.Hypot(d.closing.err, t.sensorError()) {
 		return
 	}
 	rest := d.evenRest(&ts.levels)
