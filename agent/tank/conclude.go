@@ -14,6 +14,8 @@ const (
 	stillMost   = 4 * 3600.0 // s that a value which stands still behind a draw is waited for
 	waveLong    = 50.0       // s that the oil may take for one wave
 	unrestMost  = 6.0        // confirmations that a sensor in somebody's hands is waited for
+	overdueMost = 2 * 3600.0 // s behind a load's end, after which it waits for no small fall before it any more
+	searchFew   = 4          // undecided draws, of which more are searched the more seldom
 )
 
 // conclude decides what has waited long enough by now.
@@ -34,13 +36,16 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 	confirm := t.Loads.Confirm.Seconds()
 	ts.levels.recent = ts.interval.learnBeat(ts.levels.recent, ts.searchFrom)
 	draws, waits := ts.draws(t, u.site.speed, now)
-	ts.judgeAt = now + 60
+	ts.judgeAt = now + 60*math.Max(1, float64(len(draws)/searchFew))
+	if len(draws) == 0 {
+		restsUntilFall(ts)
+	}
 	for k, d := range draws {
 		d.next = math.Min(d.leaptAt, t.nextLoad(d.end, draws[k+1:]))
 		u.startJointly(i, ts, &d)
 		u.opensTogether(i, ts, &d)
 		u.closeJointly(i, ts, &d)
-		if !all && !u.decidable(i, ts, d, now, k+1 < len(draws)) {
+		if !all && !u.decidable(i, ts, d, now, draws[k+1:]) {
 			if !waits {
 				ts.judgeAt = math.Max(ts.judgeAt, d.end+confirm)
 			}
@@ -66,7 +71,7 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 		if k := newestLeap(ts.levels.recent); k > 0 {
 			ts.levels.recent = append(make([]sample, 0, recentMost), ts.levels.recent[k:]...)
 		}
-		ts.levels.linkHistory(ts.drawPhase, ts.faults.jumpedAt)
+		ts.levels.linkHistory(ts.drawPhase, ts.faults.jumpedAt, math.Inf(1))
 		return
 	}
 	ts.judgeAt = math.Max(ts.judgeAt, ts.lastFallAt+confirm)
@@ -266,28 +271,11 @@ func (s siteTanks) lastApart(ts *tankState, d draw, mates []int, share, per floa
 	return seen, false
 }
 
-// nextLoad is when the first of some draws behind another's end begins that is a load by its volume, or what that ran on into; +Inf where none
-// is. A smaller fall may be foam that collapses.
-func (t *Tank) nextLoad(end float64, draws []draw) float64 {
-	for _, d := range draws {
-		if t.removedBbl(d) >= t.Loads.MinLoad || d.start <= end {
-			return d.start
-		}
-	}
-	return math.Inf(1)
-}
-
-func dropUntil(b []float64, t float64) []float64 {
-	for len(b) > 0 && b[0] <= t {
-		b = b[1:]
-	}
-	return b
-}
-
 // decidable says that a draw is over and its confirmation has passed. One that another followed
-// is over, however little of its end was seen.
-func (u *update) decidable(i int, ts *tankState, d draw, now float64, followed bool) bool {
-	t, speed := &u.site.tanks[i], u.site.speed
+// is over, however little of its end was seen. What is no load is none whatever comes back of it: when a load behind it has waited for hours its
+// own time is over.
+func (u *update) decidable(i int, ts *tankState, d draw, now float64, behind []draw) bool {
+	t, speed, followed := &u.site.tanks[i], u.site.speed, len(behind) > 0
 	wait := t.Loads.Confirm.Seconds()
 	if t.Group != "" {
 		wait = math.Max(wait, math.Min(math.Max(d.evened-d.end, t.Loads.GroupSettle.Seconds())+gaugeAfter, evenLongest))
@@ -309,6 +297,9 @@ func (u *update) decidable(i int, ts *tankState, d draw, now float64, followed b
 	}
 	if d.closing.away > t.Loads.GapMin.Seconds() && ts.interval.fresh() < 120 && now-d.end-d.closing.away < afterGap {
 		return false // what flowed in unseen shows in what flows in now
+	}
+	if t.removedBbl(d) < t.Loads.MinLoad && now >= t.nextLoadEnd(behind)+overdueMost {
+		return true
 	}
 	if ts.unrest(t, d, now) {
 		return false

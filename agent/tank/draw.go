@@ -199,6 +199,14 @@ func (p *drawPhase) noteFirstSeen(at float64) {
 	p.firstSeen = append(p.firstSeen[:n:n], at)
 }
 
+// movesSince is since when the level falls again and again.
+func (p *drawPhase) movesSince() float64 {
+	if len(p.firstSeen) == 0 {
+		return p.searchFrom
+	}
+	return math.Min(p.searchFrom, p.firstSeen[0])
+}
+
 // drawBegan is the start as it was fixed when the draw was first seen.
 func (p *drawPhase) drawBegan(d draw) float64 {
 	for _, b := range p.firstSeen {
@@ -211,6 +219,34 @@ func (p *drawPhase) drawBegan(d draw) float64 {
 
 // sensorStep is a fall that a sensor made by itself beside a draw, and no oil.
 type sensorStep struct{ at, inches float64 }
+
+// nextLoad is when the first of some draws behind another's end begins that is a load by its volume, or what that ran on into; +Inf where none
+// is. A smaller fall may be foam that collapses.
+func (t *Tank) nextLoad(end float64, draws []draw) float64 {
+	for _, d := range draws {
+		if t.removedBbl(d) >= t.Loads.MinLoad || d.start <= end {
+			return d.start
+		}
+	}
+	return math.Inf(1)
+}
+
+func dropUntil(b []float64, t float64) []float64 {
+	for len(b) > 0 && b[0] <= t {
+		b = b[1:]
+	}
+	return b
+}
+
+// nextLoadEnd is when the first of some draws ended that is a load by its volume; +Inf where none is.
+func (t *Tank) nextLoadEnd(draws []draw) float64 {
+	for _, d := range draws {
+		if t.removedBbl(d) >= t.Loads.MinLoad {
+			return d.end
+		}
+	}
+	return math.Inf(1)
+}
 
 // leaptBefore is when the sensor jumped within the hour before a draw; 0 where it did not.
 func leaptBefore(ts *tankState, d draw) float64 {

@@ -88,9 +88,9 @@ func (l *levels) joinStood() {
 	}
 }
 
-// linkHistory takes back that the level moved since the last draw: it fell, but not as in a draw, and
+// linkHistory takes back that the level moved since the last draw and until a time: it fell, but not as in a draw, and
 // the history of a slow loss must not be cut up.
-func (l *levels) linkHistory(draw drawPhase, jumpedAt float64) {
+func (l *levels) linkHistory(draw drawPhase, jumpedAt, until float64) {
 	from := math.Max(draw.searchFrom, draw.lastDrawEnd)
 	k := searchTime(l.history, from)
 	if draw.lastDrawEnd >= draw.searchFrom {
@@ -100,7 +100,7 @@ func (l *levels) linkHistory(draw drawPhase, jumpedAt float64) {
 		return
 	}
 	l.history = append(make([]sample, 0, historyMost), l.history...)
-	for ; k < len(l.history); k++ {
+	for ; k < len(l.history) && l.history[k].t < until; k++ {
 		l.history[k].flags = 0
 	}
 }

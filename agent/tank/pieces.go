@@ -27,8 +27,6 @@ const (
 	rampLong    = 30.0     // s in which a pump comes up to its rate
 	spikeLeast  = 0.3      // in
 	spikeSigma  = 5.0      // times the noise that one reading stands out
-	echoRise    = 0.8      // in; a smaller rise before a draw is a separator's dump
-	echoBack    = 0.1      // share of it to which its end comes back
 	echoShare   = 0.75     // of its rise, above which the falling line has to pass where a rise was no echo
 	stairFew    = 3        // steps of a fall that is nothing else
 	stairQuick  = 0.5      // share of the time that they take
@@ -160,26 +158,6 @@ func (r resting) withoutSpikes() []sample {
 			continue
 		}
 		out = append(out, s)
-	}
-	return out
-}
-
-// withoutEchoes leaves out the runs of samples that jump away and are back within the time that a false echo lasts, or one that the next is
-// back from within some minutes: what came between was not believed, or nothing came.
-func (r *readings) withoutEchoes(b []sample) []sample {
-	far, back := math.Max(echoRise, 6*r.noise.sigma), math.Max(0.3*echoRise, 3*r.noise.sigma)
-	out := make([]sample, 0, len(b))
-	for i := 0; i < len(b); i++ {
-		if n := len(out); n > 0 && math.Abs(float64(b[i].v-out[n-1].v)) > far {
-			near := math.Max(back, echoBack*math.Abs(float64(b[i].v-out[n-1].v))) // a sensor of steps rests on either side of one
-			for j := i + 1; j < len(b) && (b[j].t-b[i].t <= echoLong || j == i+1 && b[j].t-b[i].t <= hungLeast); j++ {
-				if was := out[n-1].v; math.Abs(float64(b[j].v-was)) <= near || j == i+1 && b[i].v < was && b[j].v > was { // the well makes more
-					i = j
-					break
-				}
-			}
-		}
-		out = append(out, b[i])
 	}
 	return out
 }

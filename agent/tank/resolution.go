@@ -18,6 +18,9 @@ const (
 	exceptMost     = 6.0        // in; no deadband is wider
 	restLong       = 1800.0     // s of rest that an estimate may use
 	restFar        = 60.0       // s to the nearest sample, from which on the inflow carries the level
+	echoRise       = 0.8        // in; a smaller rise before a draw is a separator's dump
+	echoBack       = 0.1        // share of it to which its end comes back
+	echoBrings     = 0.4        // of one off the oil that falls in, to what that brought
 )
 
 // resolution of a sensor's reports: the steps of its values, or the deadband within which it is silent.
@@ -170,4 +173,28 @@ func (r resting) fallenOn() []sample {
 		return b
 	}
 	return b[first:]
+}
+
+// withoutEchoes leaves out the runs of samples that jump away and are back within the time that a false echo lasts, or one that the next is
+// back from within some minutes: what came between was not believed, or nothing came. An echo off the oil that falls in is back where that brought it.
+func (r *readings) withoutEchoes(b []sample) []sample {
+	far, back := math.Max(echoRise, 6*r.noise.sigma), math.Max(0.3*echoRise, 3*r.noise.sigma)
+	out := make([]sample, 0, len(b))
+	for i := 0; i < len(b); i++ {
+		if n := len(out); n > 0 && math.Abs(float64(b[i].v-out[n-1].v)) > far {
+			rose := float64(b[i].v - out[n-1].v) // a sensor of steps rests on either side of one
+			near := max(back, echoBack*math.Abs(rose))
+			if b[i].t-out[n-1].t <= echoLong { // behind a silence it is where a pump may have begun to draw
+				near = max(near, echoBrings*rose)
+			}
+			for j := i + 1; j < len(b) && (b[j].t-b[i].t <= echoLong || j == i+1 && b[j].t-b[i].t <= hungLeast); j++ {
+				if was := out[n-1].v; math.Abs(float64(b[j].v-was)) <= near || j == i+1 && b[i].v < was && b[j].v > was { // the well makes more
+					i = j
+					break
+				}
+			}
+		}
+		out = append(out, b[i])
+	}
+	return out
 }

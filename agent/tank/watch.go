@@ -43,6 +43,15 @@ func (u *update) watch(i int, ts *tankState, s sample) {
 	ts.lastFallAt = s.t
 }
 
+// restsUntilFall lets the search begin with the newest fall: in what was seen to fall before it no draw is found, and the level was at rest. Else
+// a separator whose inlet an echo shows, as often as it dumps, would hide for ever how the well feeds its tank.
+func restsUntilFall(ts *tankState) {
+	if from := ts.lastFallAt - restLong; from > ts.searchFrom {
+		ts.levels.linkHistory(ts.drawPhase, ts.faults.jumpedAt, from)
+		ts.searchFrom = from
+	}
+}
+
 // fallSoFar gives the level some minutes ago and now, and the seconds between.
 func (l *levels) fallSoFar(now, back float64) (before, after, dt float64) {
 	n := len(l.recent)
@@ -108,7 +117,7 @@ func (u *update) flush(i int, ts *tankState) {
 		return
 	}
 	// Slosh is no noise of a sensor. But noise that is not known yet, or has grown, looks as a fall that never ends.
-	if atRest := !ts.drawing || ts.noise.sigma == 0 || s.t-ts.searchFrom > drawsLong; n > 1 && atRest && s.t-ts.levels.recent[n-2].t < 2000 {
+	if atRest := !ts.drawing || ts.noise.sigma == 0 || s.t-ts.movesSince() > drawsLong; n > 1 && atRest && s.t-ts.levels.recent[n-2].t < 2000 {
 		ts.noise.addTriple(ts.levels.recent[n-2], ts.levels.recent[n-1], s)
 	}
 	if ts.noise.hidesLevel() {

@@ -1,0 +1,55 @@
+package tank
+
+import (
+	"math"
+	"math/rand/v2"
+	"sort"
+	"testing"
+
+	"gauger/agent/tank/tanktest"
+)
+
+// Each dump of a separator falls through the beam: for half a minute the level seems inches higher. What the well makes is known all the same, and
+// the load is told in time.
+func TestAnEchoOffEachDumpHidesNoInflow(t *testing.T) {
+	const dump, each = 1.0, 420.0 // bbl, s
+	lot := rand.New(rand.NewPCG(3, 3))
+	var falls []float64
+	load := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 150, Rate: 5}
+	w := tanktest.Well{Level0: 120, Moves: []tanktest.Move{load}}
+	for s := 100.0; s < 9*tanktest.Hour; s += each * (0.8 + 0.4*lot.Float64()) {
+		falls = append(falls, s)
+		w.Moves = append(w.Moves, tanktest.Move{From: s, Bbl: -dump, Rate: dump / 25 * 60})
+	}
+	r := newRig(t, w)
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if k := sort.SearchFloat64s(falls, s); k > 0 && s-falls[k-1] < 25 {
+			v += 2 + 2*lot.Float64()
+		}
+		return v, true
+	}
+	r.run(0, load.End()+1.5*tanktest.Hour)
+	want := dump / each * (load.End() - load.From)
+	if len(r.loads) != 1 || r.loads[0].InflowUnknown || math.Abs(r.loads[0].InflowBbl-want) > 1.5 || math.Abs(r.loads[0].RemovedBbl-load.Bbl) > 2 {
+		t.Errorf("want one load of %g bbl with an inflow of %.1f: %+v", load.Bbl, want, r.loads)
+	}
+}
+
+// A vapour compressor that starts and stops each six minutes moves a pressure cell by an inch and a half: each of its falls comes back and goes again.
+// A load waits no longer than two hours for what becomes of those before it.
+func TestALoadWaitsTwoHoursForSmallFallsBeforeIt(t *testing.T) {
+	truck := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 180, Rate: 6}
+	r := newRig(t, tanktest.Well{Level0: 180, Inflow: 200, Moves: []tanktest.Move{truck}})
+	r.site.tanks[0].Sensor = "hydrostatic"
+	shown, at, lot := 0.0, 0.0, rand.New(rand.NewPCG(7, 7))
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		for ; at < s; at++ {
+			shown += (1.6*math.Mod(math.Floor(at/360), 2) - shown) / 45
+		}
+		return v + shown + 0.04*lot.NormFloat64(), true
+	}
+	r.run(0, truck.End()+overdueMost+600)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-truck.Bbl) > 8 {
+		t.Errorf("%d loads two hours behind it, want one: %+v", len(r.loads), r.loads)
+	}
+}
