@@ -82,6 +82,22 @@ type production struct {
 	known     bool    // an hour of rest was seen, or most of one
 }
 
+// mayRise are the inches by which a level may rise further than usual in some seconds: a well may make twice as much.
+func (p production) mayRise(long float64) float64 {
+	return math.Max(p.usual*long, 2*(p.err*long+math.Sqrt(p.variance*long)))
+}
+
+// over is the variance, in in², of what flows in over some seconds: as it strays from an even rise, and no more than what lies between
+// nothing and the most that it ever was can have, its mean times what is left from that to the most (the inequality of Bhatia and Davis).
+func (p production) over(seconds float64) float64 {
+	v := p.variance * seconds
+	if p.burst > 0 {
+		mean, most := p.usual*seconds, p.burst*math.Max(1, seconds/p.burstLong)
+		v = math.Min(v, mean*math.Max(0, most-mean))
+	}
+	return v
+}
+
 // bounds is the span of time that a fall's edges may use: from the end of the draw before
 // to the start of the one after.
 type bounds struct{ lo, hi float64 }

@@ -88,22 +88,6 @@ func (ts *tankState) roseFar(t *Tank, from, to float64) (bbl float64, seen, ok b
 	return t.barrels(b, a) - made.usual*(to-since)*t.Table.PerInch(a), seen, ok1 && ok2 && made.known
 }
 
-// mayRise are the inches by which a level may rise further than usual in some seconds: a well may make twice as much.
-func (p production) mayRise(long float64) float64 {
-	return math.Max(p.usual*long, 2*(p.err*long+math.Sqrt(p.variance*long)))
-}
-
-// over is the variance, in in², of what flows in over some seconds: as it strays from an even rise, and no more than what lies between
-// nothing and the most that it ever was can have, its mean times what is left from that to the most (the inequality of Bhatia and Davis).
-func (p production) over(seconds float64) float64 {
-	v := p.variance * seconds
-	if p.burst > 0 {
-		mean, most := p.usual*seconds, p.burst*math.Max(1, seconds/p.burstLong)
-		v = math.Min(v, mean*math.Max(0, most-mean))
-	}
-	return v
-}
-
 // straysOver is the variance, in in², of what flows in over some seconds. Where less than dumpRare dumps of a separator are to be
 // expected in them it is by so much the less: the error that 19 of 20 are within leaves out what comes so seldom.
 //
@@ -124,7 +108,7 @@ func (ts *tankState) flowedIn(t *Tank, d draw, seconds float64) (rise, err float
 	if d.opening.level < room && d.inflow.known {
 		changed = d.inflowAfter - d.inflowBefore
 	}
-	strayed := ts.levels.strayed(d.start, seconds, d.inflow.usual, per, room)
+	strayed := math.Max(ts.levels.strayed(d.start, seconds, d.inflow.usual, per, room), ts.levels.mostBeyond(d.start, seconds, d.inflow.usual, per)/2) // one burst of a well that comes in bursts
 	return d.inflowAfter * seconds, math.Sqrt(stats.Square(d.inflow.err*seconds) + stats.Square(strayed) + stats.Square(changed*seconds)/4)
 }
 
@@ -158,6 +142,25 @@ func (l *levels) strayed(at, seconds, rate, per, top float64) float64 {
 		strays = math.Min(strays, fromNext/m)
 	}
 	return math.Sqrt(strays)
+}
+
+// mostBeyond are the most inches by which more flowed in within as many seconds of rest than a rate makes.
+func (l *levels) mostBeyond(at, seconds, rate, per float64) (most float64) {
+	var run []sample // rise and time of the newest steps that take so long
+	rise, time := 0.0, 0.0
+	for i := searchTime(l.history, at-inflowDay); i < len(l.history) && l.history[i].t <= at; i++ {
+		dv, dt, ok := l.restStep(i, per)
+		if !ok {
+			rise, time, run = 0, 0, run[:0]
+			continue
+		}
+		rise, time, run = rise+dv, time+dt, append(run, sample{t: dt, v: float32(dv)})
+		for len(run) > 1 && time-run[0].t >= seconds {
+			rise, time, run = rise-float64(run[0].v), time-run[0].t, run[1:]
+		}
+		most = math.Max(most, rise-rate*time)
+	}
+	return most
 }
 
 // withBurst adds the most by which the level rose at rest before a fall within a moment, where hours of it were seen.
@@ -202,14 +205,6 @@ func (l *levels) pumpedIn(i int, per float64) bool {
 		return rate > wellMore*stats.Median(rates)
 	}
 	return rate > fillMany*stats.Median(rates) && pulses < fillPulses
-}
-
-// stepRate is how fast the level moved in the step to point i, barrels a minute up or down; 0 where it is not known.
-func (l *levels) stepRate(i int, per float64) float64 {
-	if i < 1 || i >= len(l.history) || l.history[i].flags == unlinked {
-		return 0
-	}
-	return math.Abs(float64(l.history[i].v-l.history[i-1].v)) * per / (l.history[i].t - l.history[i-1].t) * 60
 }
 
 // meanSlope is the mean slope of the history at rest in the time before at, as far as the level

@@ -53,3 +53,17 @@ func TestALoadWaitsTwoHoursForSmallFallsBeforeIt(t *testing.T) {
 		t.Errorf("%d loads two hours behind it, want one: %+v", len(r.loads), r.loads)
 	}
 }
+
+// A well that comes in bursts may bring one of them in any load, in a tank that is nearly full too: the error of what flowed in holds it.
+func TestTheErrorOfAnInflowHoldsOneBurst(t *testing.T) {
+	load := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 120, Rate: 6}
+	w := tanktest.Well{Level0: 222, Moves: []tanktest.Move{load}}
+	for _, at := range []float64{load.From - 6300, load.From + 500} {
+		w.Moves = append(w.Moves, tanktest.Move{From: at, Bbl: -5, Rate: 0.6})
+	}
+	r := newRig(t, w)
+	r.run(0, load.End()+2*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].InflowBbl-5) > r.loads[0].InflowErrorBbl+0.2 {
+		t.Errorf("want an inflow of 5 bbl within its error: %+v", r.loads)
+	}
+}

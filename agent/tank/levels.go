@@ -252,6 +252,14 @@ func (l *levels) pausesSo(until, long, level, off, inflow float64) bool {
 	return false
 }
 
+// stepRate is how fast the level moved in the step to point i, barrels a minute up or down; 0 where it is not known.
+func (l *levels) stepRate(i int, per float64) float64 {
+	if i < 1 || i >= len(l.history) || l.history[i].flags == unlinked {
+		return 0
+	}
+	return math.Abs(float64(l.history[i].v-l.history[i-1].v)) * per / (l.history[i].t - l.history[i-1].t) * 60
+}
+
 // known is the level at a time, of the samples or of the history.
 func (l *levels) known(at float64) (float64, bool) {
 	jumped := len(l.recent) > 0 && l.recent[0].flags == unlinked && at < l.recent[0].t

@@ -76,19 +76,21 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	t, ts := &s.site.tanks[i], s.st.tanks[i]
 	fed, unsure := s.fedElsewhere(i, d.start, d.end)
 	least := math.Max(fedSure*unsure, wrongBbl(t.volume(d)))
-	made := func(rate float64) float64 { return rate * (d.end - d.start) * t.Table.PerInch(d.opening.level) }
+	per := t.Table.PerInch(d.opening.level)
+	made := func(rate float64) float64 { return rate * (d.end - d.start) * per }
 	until := math.Min(d.inflowBefore, ts.levels.roseBefore(d.start-nodeEvery, fedBefore/2))
 	usual, most, before := made(d.usualInflow), made(math.Max(until, d.inflowAfter)), made(until)
 	rate, fair := math.Max(d.inflowBefore, d.inflowAfter), 2*math.Hypot(unsure, made(d.inflow.err))
 	since, longer := ts.stillSince(d)
-	stood := d.start - since
-	switch {
+	switch stood := d.start - since; {
 	case t.Group != "" || !d.inflow.known:
 		return own, err
 	case s.shutOff(i, d, d.start, d.end) && before < leapMost*own: // what rose until then as it does behind had not stood
 		return 0, fair
-	case s.passedBy(i, d, since), longer > stillMore && 3*ts.levels.roseBefore(d.end+stood, stood) < rate: // or it is shut in
+	case s.passedBy(i, d, since):
 		return 0, fair
+	case longer > stillMore && 3*ts.levels.roseBefore(d.end+stood, stood) < rate: // it is shut in, or comes in bursts
+		return 0, math.Max(fair, per*ts.levels.mostBeyond(d.start, d.end-d.start, d.inflow.usual, per))
 	case fed > least && fed <= most/explainedShare:
 		return math.Max(0, most-fed), fair
 	case fed > least && fed <= usual/explainedShare: // a full one, which the well may have filled until then
