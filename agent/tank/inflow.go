@@ -340,7 +340,7 @@ const (
 )
 
 // stillSince is since when a level rose no more before a draw, at the rate at which its well makes oil, and how many times as long as it
-// had stood at most in the hours before.
+// had stood at most in the hours before. From a last poll to the draw nobody saw it stand, but where a sensor tells of what moves alone.
 func (ts *tankState) stillSince(d draw) (since, times float64) {
 	at, made, slack := d.start, math.Max(d.inflowBefore, d.inflowAfter), d.step+d.deadband+restSigmas*ts.noise.perSample()
 	b, from, longest := nodes(between(ts.levels.recent, math.Max(ts.decidedTo+resumeFirst, at-stillLook), at), nodeEvery), 0, 0.0
@@ -357,6 +357,9 @@ func (ts *tankState) stillSince(d draw) (since, times float64) {
 		return at, 0
 	}
 	since = b[from].t
+	if last := b[len(b)-1].t; d.deadband == 0 && at-last < hidesTruck {
+		at = last
+	}
 	return since, (at - since) / max(longest, stillFew*ts.interval.fresh(), nodeEvery, slack/made)
 }
 

@@ -54,6 +54,20 @@ func TestALoadWaitsTwoHoursForSmallFallsBeforeIt(t *testing.T) {
 	}
 }
 
+// Where polls are a quarter of an hour apart the silence before a load is no time in which its tank stood.
+func TestASilenceBeforeALoadIsNoStanding(t *testing.T) {
+	load := tanktest.Move{From: 5*tanktest.Hour + 700, Bbl: 150, Rate: 6}
+	r := newRig(t, tanktest.Well{Level0: 120, Inflow: 280, Moves: []tanktest.Move{load}})
+	seldom := load.From - tanktest.Hour - 700
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		return math.Round(v*8) / 8, s < seldom && math.Mod(s, 30) == 0 || math.Mod(s, 900) == 0
+	}
+	r.run(0, load.End()+4*tanktest.Hour)
+	if want := 280 * (load.End() - load.From) / 86400; len(r.loads) != 1 || math.Abs(r.loads[0].InflowBbl-want) > 1 {
+		t.Errorf("want an inflow of %.1f bbl: %+v", want, r.loads)
+	}
+}
+
 // A well that comes in bursts may bring one of them in any load, in a tank that is nearly full too: the error of what flowed in holds it.
 func TestTheErrorOfAnInflowHoldsOneBurst(t *testing.T) {
 	load := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 120, Rate: 6}
