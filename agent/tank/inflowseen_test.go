@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"sort"
+	"strings"
 	"testing"
 
 	"gauger/agent/tank/tanktest"
@@ -79,5 +80,24 @@ func TestTheErrorOfAnInflowHoldsOneBurst(t *testing.T) {
 	r.run(0, load.End()+2*tanktest.Hour)
 	if len(r.loads) != 1 || math.Abs(r.loads[0].InflowBbl-5) > r.loads[0].InflowErrorBbl+0.2 {
 		t.Errorf("want an inflow of 5 bbl within its error: %+v", r.loads)
+	}
+}
+
+// What only a guessed inflow lifts over min_load asks.
+func TestLessThanALoadButForAGuessedInflowAsks(t *testing.T) {
+	out := tanktest.Move{From: 5 * tanktest.Hour, Bbl: 23.9, Rate: 1.2}
+	w := tanktest.Well{Level0: 120, Moves: []tanktest.Move{out}}
+	for s := 600.0; s < 8*tanktest.Hour; s += 5400 {
+		w.Moves = append(w.Moves, tanktest.Move{From: s, Bbl: -9, Rate: 0.5})
+	}
+	r := newRig(t, w)
+	r.run(0, 8*tanktest.Hour)
+	for _, l := range r.loads {
+		if l.GaugeBbl < 25 && !strings.Contains(strings.Join(l.Review, "; "), "less than min_load") {
+			t.Errorf("silent: %+v", l)
+		}
+	}
+	if len(r.loads) == 0 {
+		t.Error("no load")
 	}
 }
