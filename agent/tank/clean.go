@@ -3,20 +3,30 @@ package tank
 import (
 	"math"
 	"slices"
+
+	"gauger/agent/tank/stats"
 )
 
 const (
-	stepFew    = 3     // readings that agree before a jump is believed
-	stepInDraw = 5     // times as long in a draw, and where one value stands
-	stuckWait  = 60.0  // s that a jump from a frozen value has to stay
-	spikeWorth = 8.0   // in; a smaller jump that comes back is slosh
-	endMargin  = 0.5   // in from the bottom and the top of the tank, where no level comes to at once
-	pumpStood  = 120.0 // s; the least that a value stands still while oil was leaving, to be stuck
-	quickTimes = 2.0   // times max_rate of a fall that is a load all the same, in doubt, where its readings show it on its way
-	leapTimes  = 1.25  // so many times as far as the pump draws
-	pumpUsual  = 10.0  // bbl/min that few pumps draw more of
-	heldNoise  = 0.02  // in; a quieter sensor may stand still for hours, but where its noise moves each of its digits
-	heldDigits = 2.0   // digits that noise as wide moves at every reading
+	stepFew    = 3      // readings that agree before a jump is believed
+	stepInDraw = 5      // times as long in a draw, and where one value stands
+	stuckWait  = 60.0   // s that a jump from a frozen value has to stay
+	spikeWorth = 8.0    // in; a smaller jump that comes back is slosh
+	endMargin  = 0.5    // in from the bottom and the top of the tank, where no level comes to at once
+	pumpStood  = 120.0  // s; the least that a value stands still while oil was leaving, to be stuck
+	quickTimes = 2.0    // times max_rate of a fall that is a load all the same, in doubt, where its readings show it on its way
+	leapTimes  = 1.25   // so many times as far as the pump draws
+	pumpUsual  = 10.0   // bbl/min that few pumps draw more of
+	heldNoise  = 0.02   // in; a quieter sensor may stand still for hours, but where its noise moves each of its digits
+	heldDigits = 2.0    // digits that noise as wide moves at every reading
+	junkLong   = 2700.0 // s for which a sensor may show something else while a pump draws
+	junkTimes  = 1.2    // times the pump's rate that the level may have fallen meanwhile
+	fallLately = 150.0  // s of a fall that show its rate
+	fasterThan = 1.1    // times max_rate
+	jumpLeast  = 2.0    // in
+	hungBit    = 0.25   // in within which an echo lies that hangs in a draw,
+	hungNoise  = 5.0    // and times the noise
+	hungOff    = 0.15   // share of what the pump drew meanwhile by which it comes free elsewhere
 )
 
 // frozen says that the newest value has stood still for too long to be alive.
@@ -221,10 +231,58 @@ func (ts *tankState) pendingIsTrue(t *Tank) acceptance {
 	if (ts.frozen(t, p.first.t) || ts.hung(t)) && !ts.raised(t) && stayed >= stuckWait {
 		return unfrozen
 	}
-	if stayed >= ts.stepHold(t) {
+	if _, hung := ts.hungInDraw(t); hung || stayed >= ts.stepHold(t) {
 		return respanned
 	}
 	return refused
+}
+
+// hungInDraw says that what is pending falls on, as fast as the level fell before it came to rest in a draw, from where that fall would have
+// brought it by then: an echo or a float hung there, alive or not, while the pump drew on. k is the last sample of the fall before. Where a
+// truck only pauses nothing falls at once, and whoever spans a sensor does not meet the line.
+func (ts *tankState) hungInDraw(t *Tank) (k int, ok bool) {
+	p, b := ts.pending, ts.levels.recent
+	fell, on := p.first.v-p.last.v, p.last.t-p.first.t
+	if fell < ts.noise.leastFall() || !ts.drawing || p.first.v >= ts.last.v {
+		return 0, false
+	}
+	if k = searchTime(b, p.first.t-singleReading); k == len(b) {
+		return 0, false
+	}
+	bit := math.Max(hungBit, hungNoise*ts.noise.perSample())
+	for rest := stats.Median(values(b[k:])); k > 0 && float64(b[k-1].v) < rest+bit && b[k-1].t > p.first.t-junkLong; k-- {
+	}
+	fall, fits := fit(sinceLeap(between(b, b[k].t-fallLately, b[k].t)))
+	long, rate := p.first.t-b[k].t, t.Loads.MinRate/60/t.Table.PerInch(p.first.v)
+	if !fits || -fall.slope < rate || -fall.slope > fasterThan*t.maxRate(p.first.v) || long < singleReading {
+		return 0, false
+	}
+	off := math.Abs(p.first.v - fall.at(p.first.t))
+	return k, off <= hungOff*-fall.slope*long+ts.noise.leastFall() && math.Abs(fell+fall.slope*on) <= -fall.slope*on/2
+}
+
+// fellBehindJunk says that a level fell as under a pump until its sensor showed something else, as while somebody tests the loop, and
+// came back lower, but no lower than the pump takes it; k is the last sample of the fall that was seen.
+func fellBehindJunk(b []sample, t *Tank, to point, least float64) (k int, ok bool) {
+	lo := searchTime(b, to.t-junkLong)
+	if k = lo; len(b)-lo < 2*stepFew {
+		return 0, false
+	}
+	for n := lo; n < len(b); n++ {
+		if b[n].v <= b[k].v {
+			k = n
+		}
+	}
+	fall, fits := fit(sinceLeap(between(b, b[k].t-fallLately, math.Nextafter(b[k].t, math.Inf(1)))))
+	rate := t.Loads.MinRate / 60 / t.Table.PerInch(float64(b[k].v))
+	if !fits || -fall.slope < rate || -fall.slope > fasterThan*t.maxRate(float64(b[k].v)) {
+		return 0, false
+	}
+	if k+1 < len(b) && float64(b[k+1].v-b[k].v) < jumpLeast {
+		return 0, false // it was seen to come to rest
+	}
+	down, long := float64(b[k].v)-to.v, to.t-b[k].t
+	return k, down > least && long > singleReading && down <= junkTimes*-fall.slope*long+least
 }
 
 // stepHold is the time in seconds that a jump has to stay to be a re-span. In the middle of a draw foam and

@@ -28,7 +28,6 @@ const (
 	leapNoise  = 4.0   // times its scatter that a level steps by itself
 	twiceAlike = 2     // readings in a row that are the same by chance
 	alikeLong  = 150.0 // s for which a value stands at rest, and no truck comes, pumps and goes
-	fasterThan = 1.1   // times max_rate
 )
 
 // stopped says that samples after a draw lie off its falling line: it was seen to end.

@@ -10,19 +10,15 @@ import (
 )
 
 const (
-	junkLong     = 2700.0 // s for which a sensor may show something else while a pump draws
-	junkTimes    = 1.2    // times the pump's rate that the level may have fallen meanwhile
-	fallLately   = 150.0  // s of a fall that show its rate
-	handledOff   = 0.1    // share of a fall by which a sensor that was lifted is let in again elsewhere, at most as far as handledNear
-	handledJumps = 2      // of a sensor that somebody has in hands, about a draw
-	spanMost     = 30.0   // in by which a sensor is spanned anew while a truck loads; further it moves in somebody's hands
-	stepBeside   = 5      // samples on either side of a step that show it
-	stepPump     = 1.5    // times the load's own rate that a pump may do or leave in the time between two readings
-	stepRough    = 6.0    // times the scatter about the falling lines
-	stepUp       = 3.0    // in that it jumps up at least, and twice as much where it falls on no more
-	stepOn       = 4.0    // times slower than the draw that it falls on at least behind a jump up
-	jumpedRun    = 60.0   // s for which a level may rise no higher and still be on its way up
-	jumpLeast    = 2.0    // in
+	handledOff   = 0.1  // share of a fall by which a sensor that was lifted is let in again elsewhere, at most as far as handledNear
+	handledJumps = 2    // of a sensor that somebody has in hands, about a draw
+	spanMost     = 30.0 // in by which a sensor is spanned anew while a truck loads; further it moves in somebody's hands
+	stepBeside   = 5    // samples on either side of a step that show it
+	stepPump     = 1.5  // times the load's own rate that a pump may do or leave in the time between two readings
+	stepRough    = 6.0  // times the scatter about the falling lines
+	stepUp       = 3.0  // in that it jumps up at least, and twice as much where it falls on no more
+	stepOn       = 4.0  // times slower than the draw that it falls on at least behind a jump up
+	jumpedRun    = 60.0 // s for which a level may rise no higher and still be on its way up
 )
 
 // jumpedBack is when, before a draw, the level was where it came to rest some time after it, alive, but for what the well made, where most of the
@@ -288,6 +284,14 @@ func (u *update) respanDuringDraw(i int, ts *tankState, now, x float64) bool {
 func (u *update) respan(i int, ts *tankState, now, x float64) {
 	u.flush(i, ts)
 	p := ts.pending
+	if k, hung := ts.hungInDraw(&u.site.tanks[i]); hung {
+		last := ts.levels.recent[k]
+		u.addEvent(ts, i, eventrules.Stuck, last.t, p.first.t, fmt.Sprintf("level rested at %.2f in for %s in a draw, then came to %.2f in at once, where the pump had taken it by then, and falls on as fast: it had hung", last.v, spanText(p.first.t-last.t), p.first.v))
+		ts.levels.recent = append(make([]sample, 0, recentMost), ts.levels.recent[:k+1]...)
+		u.unread(i, ts, point{last.t, float64(last.v)}, p.first)
+		ts.beginAt(now, x)
+		return
+	}
 	if lately := ts.faults.jumpedAt > 0 && p.first.t-ts.faults.jumpedAt < jumpLately; !lately && ts.fallsOn(&u.site.tanks[i], now, x) && u.respanDuringDraw(i, ts, now, x) {
 		return
 	}
@@ -326,30 +330,6 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 	if p.distinct == 1 {
 		ts.heldSince = p.first.t
 	}
-}
-
-// fellBehindJunk says that a level fell as under a pump until its sensor showed something else, as while somebody tests the loop, and
-// came back lower, but no lower than the pump takes it; k is the last sample of the fall that was seen.
-func fellBehindJunk(b []sample, t *Tank, to point, least float64) (k int, ok bool) {
-	lo := searchTime(b, to.t-junkLong)
-	if k = lo; len(b)-lo < 2*stepFew {
-		return 0, false
-	}
-	for n := lo; n < len(b); n++ {
-		if b[n].v <= b[k].v {
-			k = n
-		}
-	}
-	fall, fits := fit(sinceLeap(between(b, b[k].t-fallLately, math.Nextafter(b[k].t, math.Inf(1)))))
-	rate := t.Loads.MinRate / 60 / t.Table.PerInch(float64(b[k].v))
-	if !fits || -fall.slope < rate || -fall.slope > fasterThan*t.maxRate(float64(b[k].v)) {
-		return 0, false
-	}
-	if k+1 < len(b) && float64(b[k+1].v-b[k].v) < jumpLeast {
-		return 0, false // it was seen to come to rest
-	}
-	down, long := float64(b[k].v)-to.v, to.t-b[k].t
-	return k, down > least && long > singleReading && down <= junkTimes*-fall.slope*long+least
 }
 
 // unfreeze takes the time of a frozen value as a gap that ends at a reading.
