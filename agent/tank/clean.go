@@ -175,9 +175,8 @@ func (ts *tankState) hung(t *Tank) bool {
 	down, over := ts.last.v-p.first.v, p.first.t-ts.heldSince
 	per := t.Table.PerInch(p.last.v)
 	pumped := fell >= ts.noise.leastFall() && fell >= t.Loads.MinRate/60/per*long && down > 0 && down*long <= fell*over
-	left := t.barrels(ts.last.v, p.first.v)
-	truck := left >= t.Loads.MinLoad && (t.Loads.TruckMax == 0 || left <= t.Loads.TruckMax) && left <= t.Loads.MaxRate/60*over
-	return pumped || truck && ts.noise.sigmaAtChange >= heldNoise && ts.interval.stood(stood, neverHeld) && stood >= t.Loads.GapMin.Seconds()
+	never := ts.noise.sigmaAtChange >= heldNoise && ts.interval.stood(stood, neverHeld) && stood >= t.Loads.GapMin.Seconds()
+	return pumped || never && ts.hidTruck(t, p.first) || ts.missedSteps(t, p.first)
 }
 
 // astraySince says that a sensor which had jumped up, or down, has come back lower than it was before by a load at least, and that no draw was

@@ -256,6 +256,10 @@ func (u *update) tellMoved(i int, ts *tankState, d *draw) {
 
 // takeStepped gives a draw in which the level jumped that doubt, and the jump as error: how far it fell nobody knows.
 func takeStepped(ts *tankState, d *draw) {
+	if was, to, _ := ts.levels.leaptInto(*d); to.t > 0 {
+		d.opening.err = math.Hypot(d.opening.err, math.Abs(float64(was.v-to.v))/2)
+		d.doubts = append(d.doubts, fmt.Sprintf("level stepped from %.2f to %.2f in at once meanwhile: the sensor moved, or had hung, and what left in that is not counted", was.v, to.v))
+	}
 	if off := stepped(ts, *d); off != 0 {
 		d.closing.err = math.Hypot(d.closing.err, off/2)
 		d.doubts = append(d.doubts, fmt.Sprintf("sensor re-spanned during the load: it stepped by %+.1f in", off))

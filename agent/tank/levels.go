@@ -295,3 +295,25 @@ func (l *levels) roseAlike(from, to, rate float64) bool {
 	}
 	return false
 }
+
+// leaptInto is the level from which the sensor leapt, and to which, as a draw began or within it; first says that nothing was known before.
+func (l *levels) leaptInto(d draw) (was, to sample, first bool) {
+	b := between(l.recent, 0, d.end)
+	k, h := max(0, newestLeap(b)), searchTime(l.history, firstTime(b, 0))
+	switch {
+	case len(b) == 0 || b[k].t <= d.start-nodeEvery:
+	case k > 0:
+		return b[k-1], b[k], false
+	case b[0].flags == unlinked && h > 0:
+		return l.history[h-1], b[0], false
+	default:
+		return was, to, true
+	}
+	return was, to, false
+}
+
+// first says that nothing is known of the level before a draw.
+func (l *levels) first(d draw) bool {
+	_, _, first := l.leaptInto(d)
+	return first
+}

@@ -299,7 +299,7 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 		few = math.Min(few, singleReading)
 	}
 	say(rest < few && stopped, 0.7, "readings stopped %.0f s after the end", rest)
-	say(sinceLeap(between(ts.levels.recent, 0, d.end))[0].t > d.start-nodeEvery, 0.5, BeganBefore)
+	say(ts.levels.first(d), 0.5, BeganBefore)
 	say(d.gap >= ts.interval.gapMin(t, s.site.speed) && more, 0.5, "more than a truck holds over a data gap of %s, maybe %d loads", spanText(d.gap), trucks)
 	say(ts.faults.jumpedAt > 0 && ts.faults.jumpedAt > d.start && ts.faults.jumpedAt < d.end, 0.5, "sensor re-spanned during the load")
 	say(d.stuck.to > 0, 0.7, "sensor stuck for %s before it ended", spanText(d.stuck.to-d.stuck.from))

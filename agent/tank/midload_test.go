@@ -35,3 +35,44 @@ func TestAnEchoThatHangsAmidALoad(t *testing.T) {
 		}
 	}
 }
+
+// A gateway that hands on one value for as long as a truck loads, of a sensor whose coarse steps the well makes a few an hour: the value stood
+// through steps that were due, and what it lies lower by at last is a load, for a person.
+func TestACoarseValueThatIsHeldOverAWholeLoad(t *testing.T) {
+	start := 5 * tanktest.Hour
+	for _, c := range []struct{ step, inflow, held float64 }{{0.25, 140, 2400}, {0.25, 100, 3000}, {0.125, 140, 2200}} {
+		r := newRig(t, tanktest.Well{Level0: 160, Inflow: c.inflow, Moves: []tanktest.Move{{From: start, Bbl: 150, Rate: 6}}})
+		r.site.tanks[0].Sensor = "float"
+		w, from := r.wells[0], start-(c.held-1500)/2
+		r.sensor = func(_ int, s, _ float64) (float64, bool) {
+			if s > from && s < from+c.held {
+				s = from
+			}
+			return math.Round(w.Level(s)/c.step) * c.step, true
+		}
+		r.run(0, 9*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].RemovedBbl-150) > 3 || len(r.loads[0].Review) == 0 {
+			t.Errorf("%+v: want one load of 150 bbl that asks: %+v, events %+v", c, r.loads, r.events)
+		}
+	}
+}
+
+// A sensor that steps down as the pump begins says so, and the step is in the error: readings of hours came before it.
+func TestALoadThatBeginsWithAStepHoldsItInItsError(t *testing.T) {
+	start := 4 * tanktest.Hour
+	r := newRig(t, tanktest.Well{Level0: 160, Inflow: 60, Moves: []tanktest.Move{{From: start, Bbl: 150, Rate: 6}}})
+	w := r.wells[0]
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if s > start && s < start+120 {
+			return w.Level(start) + v - w.Level(s), true
+		}
+		return v, true
+	}
+	r.run(0, 8*tanktest.Hour)
+	if len(r.loads) != 1 {
+		t.Fatalf("want one load: %+v, events %+v", r.loads, r.events)
+	}
+	if l := r.loads[0]; said(l, BeganBefore) || math.Abs(l.GaugeBbl-(w.Level(start)-w.Level(w.Moves[0].End()))*tanktest.PerInch) > l.ErrorBbl {
+		t.Errorf("%+v, events %+v", l, r.events)
+	}
+}

@@ -172,7 +172,7 @@ func (u *update) believe(i int, ts *tankState, now, x float64, shown heldValue) 
 		ts.bin.add(now, x)
 		return
 	}
-	if x != ts.last.v && ts.stoodTooLong(t, now) && !ts.movedOneStep(now, x) && !ts.drawnFrom(t, now, x) {
+	if x != ts.last.v && (ts.stoodTooLong(t, now) || ts.missedSteps(t, point{now, x})) && !ts.movedOneStep(now, x) && !ts.drawnFrom(t, now, x) {
 		u.unfreeze(i, ts, point{now, x})
 	}
 	dt, d := now-ts.last.t, x-ts.last.v

@@ -22,6 +22,7 @@ const (
 	hatchFaster = 1.5    // so many times
 	hatchMost   = 16.0   // in of oil, which a relief of 8 oz holds
 	hatchBack   = 0.4    // share of what an opened hatch lets the reading fall that comes back when it is shut,
+	stepsMissed = 3.0    // steps that a well makes while a value stands that hung
 	hatchAll    = 1.2    // and no more
 )
 
@@ -203,4 +204,21 @@ func shutAgain(ts *tankState, t *Tank, d draw, inches, at, now float64) bool {
 	rose, made := stats.Median(values(b))-d.closing.level, rate*(b[len(b)/2].t-d.end)
 	away := ts.levels.roseBefore(at, math.Max(2*pauseSure, 4.2*ts.interval.fresh())) < rate/2
 	return rose-made >= hatchBack*inches || away && rose >= hatchBack*inches && rose <= hatchAll*inches
+}
+
+// hidTruck says that a level lies lower than a value that stood by what a truck takes in so long.
+func (ts *tankState) hidTruck(t *Tank, to point) bool {
+	left := t.barrels(ts.last.v, to.v)
+	return left >= t.Loads.MinLoad && (t.Loads.TruckMax == 0 || left <= t.Loads.TruckMax) && left <= t.Loads.MaxRate/60*(to.t-ts.heldSince)
+}
+
+// missedSteps says that a value which hid a truck stood through steps that the well makes in so long: a sensor whose steps are coarse has no noise
+// to miss.
+func (ts *tankState) missedSteps(t *Tank, to point) bool {
+	stood := ts.last.t - ts.heldSince
+	if ts.drawing || stood < t.Loads.GapMin.Seconds() || !ts.interval.stood(stood, seldomHeld) || !ts.hidTruck(t, to) {
+		return false
+	}
+	made := ts.inflow(t, ts.heldSince)
+	return made.known && made.usual*stood >= stepsMissed*math.Max(ts.levels.resolutionAt(to.t, to.t).step, hungBit)
 }
