@@ -340,7 +340,8 @@ const (
 )
 
 // stillSince is since when a level rose no more before a draw, at the rate at which its well makes oil, and how many times as long as it
-// had stood at most in the hours before. From a last poll to the draw nobody saw it stand, but where a sensor tells of what moves alone.
+// had stood at most in the hours before, or as the first inches of a fall, which a damped sensor rounds off, may pass for a stand. From a last poll
+// to the draw nobody saw it stand, but where a sensor tells of what moves alone.
 func (ts *tankState) stillSince(d draw) (since, times float64) {
 	at, made, slack := d.start, math.Max(d.inflowBefore, d.inflowAfter), d.step+d.deadband+restSigmas*ts.noise.perSample()
 	b, from, longest := nodes(between(ts.levels.recent, math.Max(ts.decidedTo+resumeFirst, at-stillLook), at), nodeEvery), 0, 0.0
@@ -360,7 +361,7 @@ func (ts *tankState) stillSince(d draw) (since, times float64) {
 	if last := b[len(b)-1].t; d.deadband == 0 && at-last < hidesTruck {
 		at = last
 	}
-	return since, (at - since) / max(longest, stillFew*ts.interval.fresh(), nodeEvery, slack/made)
+	return since, (at - since) / max(longest, stillFew*ts.interval.fresh(), stillFew*nodeEvery, (slack+fallLeast)/made)
 }
 
 // dips says that a current loop carries a pressure: right behind a truck its level comes up quickly at first and then less, as none does

@@ -1,0 +1,29 @@
+package tank
+
+import (
+	"math"
+	"testing"
+
+	"gauger/agent/tank/tanktest"
+)
+
+// A damped sensor rounds the corners of a draw: for a minute its level neither rises nor falls much. That stands no longer than a fall may be seen in, and
+// is no well that was shut in for the load: it runs on both sides of it.
+func TestTheCornersOfADampedSensorShutNoWellIn(t *testing.T) {
+	for _, lag := range []float64{40, 60} {
+		for _, rate := range []float64{3.5, 5} {
+			w := tanktest.Well{Level0: 130, Inflow: 420, Moves: []tanktest.Move{{From: 4*tanktest.Hour - 40, Bbl: 1, Rate: 1.5}, {From: 4 * tanktest.Hour, Bbl: 169, Rate: rate}}}
+			r, shown, at := newRig(t, w), w.Level0, 0.0
+			r.sensor = func(_ int, s, _ float64) (float64, bool) {
+				for ; at < s; at++ {
+					shown += (tanktest.Radar(0, at, w.Level(at)) - shown) / lag
+				}
+				return math.Round(100*shown) / 100, true
+			}
+			r.run(0, 6*tanktest.Hour)
+			if want := 420 * 170 / rate / 1440; len(r.loads) != 1 || math.Abs(r.loads[0].InflowBbl-want) > 0.15*want {
+				t.Errorf("%.0f s late, %.1f bbl a minute: %+v, want %.1f bbl of inflow", lag, rate, r.loads, want)
+			}
+		}
+	}
+}
