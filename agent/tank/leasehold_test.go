@@ -27,3 +27,24 @@ func TestTheCornersOfADampedSensorShutNoWellIn(t *testing.T) {
 		}
 	}
 }
+
+// A tank whose well went to another one is silent until its truck comes, but for a sensor's heartbeats: the level is where the last of them showed it.
+// Where none came, nor a deadband's rise for much longer than the well takes to make one, it lies anywhere in the deadband.
+func TestASilentTankHasNotRisenByADeadband(t *testing.T) {
+	for _, dead := range []float64{0.5, 1} {
+		for away, within := range map[float64]float64{4200: 0.1, 1500: 0.6 * dead} {
+			truck := tanktest.Move{From: 8 * tanktest.Hour, Bbl: 140, Rate: 5}
+			filling := tanktest.Well{Level0: 90, Inflow: 500}
+			level := func(s float64) float64 {
+				still := filling.Level(math.Min(s, truck.From-away))
+				return tanktest.Well{Level0: still, Moves: []tanktest.Move{truck}}.Level(s)
+			}
+			r := newRig(t, filling)
+			r.sensor = excepted(dead, 1800, func(s float64) float64 { return math.Round(100*(level(s)+0.02*math.Sin(s))) / 100 })
+			r.run(0, 12*tanktest.Hour)
+			if len(r.loads) != 1 || math.Abs(r.loads[0].Open-level(truck.From)) > within {
+				t.Errorf("deadband %g, away for %.0f s: %+v, want an opening of %.2f in", dead, away, r.loads, level(truck.From))
+			}
+		}
+	}
+}

@@ -114,6 +114,24 @@ func (r resolution) sentByFall(a, b sample) bool {
 	return r.deadband > 0 && float64(a.v-b.v) > 0.9*r.deadband
 }
 
+// silentRise are the inches by which a level that reports by exception has risen since the last report before a draw: as a slope makes it, or as it rose
+// until that report, if that came by the clock and not because it had moved. Where the slope had long made a deadband, and nothing was reported, the
+// well is away, and the level lies anywhere within it.
+func (r resting) silentRise(slope float64) float64 {
+	last := r.nearest(0)
+	if n := len(r.samples); n > 1 {
+		was := r.samples[n-2]
+		if rose := float64(last.v - was.v); math.Abs(rose) < 0.9*r.deadband && last.flags != unlinked {
+			slope = stats.Clamp(rose/(last.t-was.t), 0, slope)
+		}
+	}
+	rise := slope * (r.at - last.t)
+	if rise > stoodSteps*r.deadband {
+		return r.deadband / 2
+	}
+	return stats.Clamp(rise, -r.deadband, r.deadband)
+}
+
 // beforeDraw leaves out the last samples of a rest that a sensor which reports by exception
 // sent because the draw had begun; before a longer silence they are of an earlier one.
 func (r resolution) beforeDraw(b []sample, start float64) []sample {
