@@ -2,6 +2,7 @@ package tank
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"gauger/agent/tank/tanktest"
@@ -44,6 +45,26 @@ func TestASilentTankHasNotRisenByADeadband(t *testing.T) {
 			r.run(0, 12*tanktest.Hour)
 			if len(r.loads) != 1 || math.Abs(r.loads[0].Open-level(truck.From)) > within {
 				t.Errorf("deadband %g, away for %.0f s: %+v, want an opening of %.2f in", dead, away, r.loads, level(truck.From))
+			}
+		}
+	}
+}
+
+// Two trucks draw from tanks that an equaliser joins, one behind the other: neither tank gave more than a truck holds, but both together did.
+func TestATruckHoldsNoMoreThanAGroupGives(t *testing.T) {
+	const at = 4 * tanktest.Hour
+	for second, asks := range map[float64]bool{0: false, 34: true} {
+		level := knots([2]float64{0, 199}, [2]float64{at, 200}, [2]float64{at + 1500, 166}, [2]float64{at + 2160, 166.5},
+			[2]float64{at + 3660, 166.5 - second}, [2]float64{9 * tanktest.Hour, 168 - second})
+		r := newRig(t, tanktest.Well{}, tanktest.Well{})
+		for i := range r.site.tanks {
+			r.site.tanks[i].Group, r.site.tanks[i].Loads.TruckMax = "A", 140
+		}
+		r.sensor = func(i int, s, _ float64) (float64, bool) { return tanktest.Radar(i, s, level(s)), true }
+		r.run(0, 8*tanktest.Hour)
+		for _, l := range r.loads {
+			if says := strings.Join(l.Review, ", "); strings.Contains(says, "where a truck holds 140: maybe 2 loads") != asks || len(r.loads) != 2 {
+				t.Errorf("%v in behind it: %d loads, %.0f bbl of %.0f, review %q", second, len(r.loads), l.GaugeBbl, l.GroupBbl, says)
 			}
 		}
 	}

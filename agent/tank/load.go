@@ -274,8 +274,8 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 			why = append(why, fmt.Sprintf(format, args...))
 		}
 	}
-	more, trucks := t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax, int(math.Ceil(l.GaugeBbl/t.Loads.TruckMax))
-	away := math.Max(d.opening.away, d.closing.away)
+	all, away := l.hauledBbl(), math.Max(d.opening.away, d.closing.away)
+	more, trucks := t.Loads.TruckMax > 0 && all > t.Loads.TruckMax, int(math.Ceil(all/t.Loads.TruckMax))
 	unseen := "data gap"
 	if free := ts.faults.unfrozeAt; free > d.start && free-d.gap < d.end {
 		unseen = "the value stood still for"
@@ -312,29 +312,29 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	say(l.Close < endMargin && !low, 0.5, "closing at %.2f in, where no pump draws: a sensor that was lifted out, or has no power", l.Close)
 	say(wrong > reviewChance, 1, "volume uncertain by %.1f bbl", l.ErrorBbl)
 	pump, quick, usual := t.pumpRate(d), fastest(ts, t, d), twinTruck*ts.reports.usualRate(t)
-	pipe := math.Max(pump, quick) < pipeRate
+	pipe := math.Max(pump, quick)*all/l.GaugeBbl < pipeRate
 	say(d.samples > 0 && d.gap >= t.Loads.Confirm.Seconds()/2 && l.Rate < usual, 1, "data gap %s in a fall slower than its loads: maybe a drain, and a truck that nobody saw", spanText(d.gap))
 	slowest := min(slowestRun, slowTimes*t.Loads.MinRate, cmp.Or(usual, slowestRun)) // as its trucks are
 	say(l.Rate < slowest && (d.end-d.start >= truckStays || pump < slowest && t.Group == "" && d.samples > 0), 1, "it took %s at %.1f bbl a minute, slower than trucks and pipelines do: a leak or a drain", spanText(d.end-d.start), l.Rate)
 	var stop, before float64
 	if more && !pipe && !d.setByValve {
 		at, bbl := longestStop(ts, t, d)
-		stop, before = at.hi-at.lo, bbl
+		stop, before = at.hi-at.lo, bbl*all/l.GaugeBbl
 	}
 	twice := stop >= pauseSure || stop >= pauseBrief && l.GaugeBbl > usualMost*ts.reports.usual(t)
-	say(twice, twoTrucks, "stopped for %s after %.0f bbl, and %.0f in all, where a truck holds %g: maybe %d loads", spanText(stop), before, l.GaugeBbl, t.Loads.TruckMax, trucks)
+	say(twice, twoTrucks, "stopped for %s after %.0f bbl, and %.0f in all, where a truck holds %g: maybe %d loads", spanText(stop), before, all, t.Loads.TruckMax, trucks)
 	say(mayBeTwo(ts, t, d, l), twoTrucks, stoppedBetween, spanText(d.pause), d.pausedBbl)
 	bbl, off, behind := besideIt(ts, t, d, l.GaugeBbl)
 	moved, _ := s.fedElsewhere(slices.Index(s.st.tanks, ts), d.next, ts.last.t) // which is no truck's
 	say(bbl > 0 && (!behind || moved < explainedShare*bbl) && (!pipe || off <= pauseLate*t.Loads.PauseMerge.Seconds()) && t.Group == "" && !d.setByValve, twoTrucks, "another %.0f bbl left %s %s it: one truck or two", bbl, spanText(off), map[bool]string{true: "behind", false: "before"}[behind])
-	say(more && !twice && (l.GaugeBbl > moreThanOne*t.Loads.TruckMax || quick >= otherRate*pump) && !pipe && d.samples > 0, 1, "%.0f bbl at once, where a truck holds %g: maybe %d loads", l.GaugeBbl, t.Loads.TruckMax, trucks)
+	say(more && !twice && (all > moreThanOne*t.Loads.TruckMax || quick >= otherRate*pump) && !pipe && d.samples > 0, 1, "%.0f bbl at once, where a truck holds %g: maybe %d loads", all, t.Loads.TruckMax, trucks)
 	return stats.Round(c, 2), why
 }
 
 // mayHoldTwo says that a pump that is no pipeline's stood long enough for another truck to come, in what one of them holds.
 func (t *Tank) mayHoldTwo(d draw, l Load) bool {
 	most := t.Loads.TruckMax
-	return d.pause > 0 && (most == 0 || l.GaugeBbl <= most) && t.pumpRate(d) >= pipeRate && !d.setByValve
+	return d.pause > 0 && (most == 0 || l.hauledBbl() <= most) && t.pumpRate(d) >= pipeRate && !d.setByValve
 }
 
 // mayBeTwo says that it stood between parts of which either may be a truck's: as large as each other, where one truck stops anywhere, or as the
@@ -389,8 +389,8 @@ func (s siteTanks) remarks(t *Tank, ts *tankState, d draw, l Load) (says []strin
 	}
 	if pipe, most := t.pumpRate(d) < pipeRate, t.Loads.TruckMax; t.mayHoldTwo(d, l) && !mayBeTwo(ts, t, d, l) {
 		say(twoTrucks, stoppedBetween, spanText(d.pause), d.pausedBbl)
-	} else if !pipe && len(l.Review) == 0 && l.GaugeBbl > most && l.GaugeBbl <= moreThanOne*most {
-		say(twoTrucks, "%.0f bbl at once, where a truck holds %g: one truck or two", l.GaugeBbl, most)
+	} else if !pipe && len(l.Review) == 0 && l.hauledBbl() > most && l.hauledBbl() <= moreThanOne*most {
+		say(twoTrucks, "%.0f bbl at once, where a truck holds %g: one truck or two", l.hauledBbl(), most)
 	}
 	if at := s.st.bootedAt * s.site.speed; at > d.start && at < d.end {
 		say(0.9, "restarted inside the load")

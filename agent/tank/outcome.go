@@ -83,6 +83,9 @@ type Load struct {
 	TopTemperature, BottomTemperature, ClosingTop, ClosingBottom, Gravity, BSW *float64
 }
 
+// hauledBbl are the gauged barrels that one truck, or more of them, took: of all tanks of a group, which are drawn from together.
+func (l Load) hauledBbl() float64 { return max(l.GaugeBbl, l.GroupBbl) }
+
 // Event is a diagnostic: a movement that is no run, or a fault of a sensor or clock. Rule is a name of package
 // eventrules. Note names the tank and the values.
 type Event struct {
