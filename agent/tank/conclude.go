@@ -1,7 +1,6 @@
 package tank
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -53,7 +52,7 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 		}
 		for _, x := range draws[k+1:] {
 			if by, _ := leaps(ts, t, x, fasterThan); by*t.Table.PerInch(x.closing.level) >= wrongBbl(t.volume(d)) {
-				d.note(!d.proven(ts, t, x.start, by), fmt.Sprintf("%s after it the level fell by %.1f in at once, faster than max_rate, which is not counted: the sensor moved, or had hung", spanText(x.end-d.end), by))
+				d.tellLeapt(ts, t, x.start, x.end, by)
 				d.next = math.Min(d.next, x.start)
 				break
 			}

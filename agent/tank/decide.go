@@ -305,8 +305,8 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		d.closing, d.foam = g, foam
 		d.doubts = append(d.doubts, stillFoam(ts, t, d, now)...)
 	}
-	takeFallenOn(ts, t, &d, now)
 	u.takeNext(i, ts, &d)
+	takeFallenOn(ts, t, &d, now)
 	takeStepped(ts, &d)
 	d.doubts = append(d.doubts, u.readingsDoubt(i, d, now)...)
 	d.doubts = append(d.doubts, u.standsDead(i, ts, &d, now)...)

@@ -174,6 +174,11 @@ func (s siteTanks) standsDead(i int, ts *tankState, d *draw, now float64) []stri
 	}
 	after := between(ts.levels.recent, d.end+settleShort, math.Min(math.Min(now, d.next), d.end+deadMost))
 	filled := func(long float64) bool { return ts.levels.roseBefore(d.start, long) > deadRises*d.inflow.usual }
+	if f, ok := freedBehind(ts, t, *d); ok && !f.fell && f.above > wrong && filled(deadUntil) && missed(&f.standing) && s.othersFilled(i, f.from, f.to) < explainedShare*f.missed*per {
+		d.closing.err = math.Hypot(d.closing.err, f.above/2)
+		say(f.standing, "behind it")
+		return why
+	}
 	if e, ok := ts.levels.standingAt(after, 1, d.start); ok && !e.beyond && filled(deadMost/3) && missed(&e) && s.othersFilled(i, e.from, e.to) < explainedShare*e.missed*per {
 		if e.again {
 			d.closing.err = math.Hypot(d.closing.err, e.missed)
@@ -281,6 +286,13 @@ func fellOn(ts *tankState, t *Tank, d draw, now float64) float64 {
 // below the closing.
 func takeFallenOn(ts *tankState, t *Tank, d *draw, now float64) {
 	wrong := wrongBbl(t.volume(*d)) / t.Table.PerInch(d.closing.level)
+	if f, ok := freedBehind(ts, t, *d); ok && f.fell && f.above > d.closing.err {
+		off, long := d.closing.level-f.level+f.above, f.to-f.from
+		d.within.hi = d.end // what was shown until then is no witness
+		d.closing.level, d.closing.err = d.closing.level-off, math.Sqrt(stats.Square(d.closing.err)+d.inflow.straysOver(long)+stats.Square(d.inflow.err*long))
+		d.says = append(d.says, fmt.Sprintf("level stood at %.2f in for %s behind it, while the well went on, and then fell to the oil at once: the closing is what flowed in since below that", f.level, spanText(long)))
+		return
+	}
 	low := fellOn(ts, t, *d, now)
 	if low <= math.Min(fellMost*wrong, math.Max(foamShare*wrong, sankFar)) || low <= 2*math.Hypot(d.closing.err, t.sensorError()) {
 		return

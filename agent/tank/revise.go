@@ -122,7 +122,7 @@ func (u *update) correctStepped(i int, ts *tankState, before float64, to point) 
 func (d draw) proven(ts *tankState, t *Tank, moved, by float64) bool {
 	made := d.usualInflow * (ts.last.t - d.end)
 	now := stats.Median(values(lastSamplesOf(ts.levels.recent, stepFew)))
-	if ts.last.t > moved+stuckWait && math.Abs(now-d.closing.level-made) <= backAgain+made/2 {
+	if ts.last.t > moved+stuckWait && math.Abs(now-d.closing.level-made) <= math.Min(backAgain+made/2, by/2) {
 		return true
 	}
 	b := between(ts.levels.recent, math.Max(d.end+settleShort, moved-deadFirst), moved)
@@ -132,6 +132,46 @@ func (d draw) proven(ts *tankState, t *Tank, moved, by float64) bool {
 	bbl, long := by*t.Table.PerInch(d.closing.level), moved-d.end
 	rose := stats.Median(values(lastSamplesOf(b, jumpedRest))) - d.closing.level
 	return bbl > t.pumpRate(d)/60*long || t.Loads.TruckMax > 0 && t.volume(d)+bbl > t.Loads.TruckMax || d.usualInflow*long >= backExact && rose >= d.usualInflow*long/2
+}
+
+// tellLeapt says of a draw that its sensor moved down at once behind it, by some inches at a time, unless that shows where its oil had stood.
+func (d *draw) tellLeapt(ts *tankState, t *Tank, at, until, by float64) {
+	if f, ok := freedBehind(ts, t, *d); ok && f.fell {
+		return
+	}
+	d.note(!d.proven(ts, t, at, by), fmt.Sprintf("%s after it the level fell by %.1f in at once, faster than max_rate, which is not counted: the sensor moved, or had hung", spanText(until-d.end), by))
+}
+
+// freed is a float that hung, or a tape that dragged, from a load's end on, until it came free.
+type freed struct {
+	standing         // where and how long it stood
+	above    float64 // in that it hung above the closing
+	fell     bool    // it fell down to the oil, and was not reached by it
+}
+
+// freedBehind says whether a float stood alive behind a draw while its well made enough to show, and then came to where the oil was: fell
+// there at once, or rose on from there. The closing is on the line that it shows since then. Where the level did not rise until the draw, nothing
+// may have flowed in behind it either.
+func freedBehind(ts *tankState, t *Tank, d draw) (f freed, ok bool) {
+	b := between(ts.levels.recent, d.end+settleShort, math.Min(d.leaptAt, d.end+t.Loads.Confirm.Seconds()))
+	first := between(b, d.end, d.end+2*restNear)
+	if t.Sensor != "float" || t.Group != "" || d.deadband > 0 || len(first) < stepFew {
+		return f, false
+	}
+	level, off, k := stats.Median(values(first)), math.Max(deadOff, restSigmas*neighbourScatter(first))+d.step/2, 0
+	for k < len(b) && (math.Abs(float64(b[k].v)-level) <= off || k+1 < len(b) && math.Abs(float64(b[k+1].v)-level) <= off) {
+		k++
+	}
+	free := b[k:]
+	if k == 0 || len(free) < jumpedRest || free[len(free)-1].t-free[0].t < restShort {
+		return f, false
+	}
+	l, fits := fit(free)
+	rate := math.Min(ts.levels.roseBefore(d.start, 2*levelFar), l.slope)
+	f.standing = standing{from: d.end, to: free[0].t, level: level, off: off}
+	f.above = level - stats.Median(values(free)) + rate*(free[len(free)/2].t-d.end)
+	f.fell = float64(b[k-1].v-free[0].v) > off
+	return f, fits && f.to-f.from >= hungLeast && rate*(f.to-f.from) >= math.Max(backExact, off)
 }
 
 // correctMoved tells of the loads of other tanks while a tank was not read, which holds as much more behind that as one of them took.
