@@ -154,9 +154,8 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 			return
 		}
 		d.doubts = append(d.doubts, said)
-	} else if inches, after := ts.roseOnce(&u.site.tanks[i], d, now); inches > 0 && u.othersLost(i, d.end, after) < explainedShare*inches*u.site.tanks[i].Table.PerInch(d.closing.level) {
-		d.closing.err = math.Hypot(d.closing.err, inches/2)
-		d.doubts = append(d.doubts, fmt.Sprintf("level rose by %.1f in in %s, within %s after it, as the well never did: the truck gave oil back, or something else came in", inches, spanText(ranLong), spanText(after-d.end)))
+	} else {
+		u.takeRisen(i, ts, &d, now)
 	}
 	u.oilLoad(i, ts, d, removed, now)
 }

@@ -17,7 +17,7 @@
 //	a fall          find (where it falls), line (its straight ends), inflow (what the well makes meanwhile), pieces (the straight
 //	                pieces of the level before and after, and the steps of a fall), rest (the gauges there),
 //	                edges (when and at which level it began and ended), draws (which falls are one truck), valve (what the
-//	                load valve's contact says, and an opened hatch)
+//	                load valve's contact says, an opened hatch, and another load beside it)
 //	a verdict       conclude (is it over, and what an equaliser moved behind it), rise and others (what the site's other tanks did
 //	                meanwhile), jumps (a sensor that moves faster than oil, and is spanned anew), undone (what only comes back
 //	                to where it was), decide (what it was), error and error_factors, foam (what stood on the oil behind it, and

@@ -302,6 +302,32 @@ func takeFallenOn(ts *tankState, t *Tank, d *draw, now float64) {
 	d.doubts = append(d.doubts, fmt.Sprintf("level fell on by %.2f in after the end: foam, or it had not come to rest", low))
 }
 
+// takeRisen gives a draw behind which the level rose as its well never did that doubt, unless other tanks gave what came. What runs in from the
+// draw's end on out of a tank that is drawn from then came over the header that a driver opened to both: it belongs to that tank's load.
+func (u *update) takeRisen(i int, ts *tankState, d *draw, now float64) {
+	t := &u.site.tanks[i]
+	inches, until := ts.roseOnce(t, *d, now)
+	if inches <= 0 {
+		return
+	}
+	said := fmt.Sprintf("level rose by %.1f in in %s, within %s after it, as the well never did: the truck gave oil back, or something else came in", inches, spanText(ranLong), spanText(until-d.end))
+	if lost := u.othersLost(i, d.end, until); lost >= explainedShare*inches*t.Table.PerInch(d.closing.level) {
+		from := ""
+		for j, o := range u.separate(i) {
+			if slices.ContainsFunc(u.drawsOf(j), func(x draw) bool { return math.Abs(x.start-d.end) <= ranLong }) {
+				from = o.ID
+			}
+		}
+		soon, ok := ts.levels.about(d.end + ranLong)
+		if from == "" || !ok || soon-d.closing.level < inches/2 {
+			return
+		}
+		said = fmt.Sprintf("level rose by %.1f in in %s from its end on, while tank %s was drawn from: oil ran across from there, and the gauge behind that is lower by so much", inches, spanText(ranLong), from)
+	}
+	d.closing.err = math.Hypot(d.closing.err, inches/2)
+	d.doubts = append(d.doubts, said)
+}
+
 // readingsDoubt is what the readings themselves say against a load.
 func (s siteTanks) readingsDoubt(i int, d draw, now float64) (why []string) {
 	t, ts := &s.site.tanks[i], s.st.tanks[i]

@@ -367,25 +367,3 @@ func fastest(ts *tankState, t *Tank, d draw) (rate float64) {
 	}
 	return rate
 }
-
-// besideIt are the barrels of another load that ended or began so soon before or behind a draw that both may be one truck's, which had
-// stopped, and the seconds in between: together they are no more than a truck holds, or with its trailer where the stop is no longer than a
-// truck's, and loads of before do not show that either is a usual one.
-func besideIt(ts *tankState, t *Tank, d draw, own float64) (bbl, off float64, behind bool) {
-	off = math.Inf(1)
-	if n := len(ts.reports.loads); n > 0 {
-		x := ts.reports.loads[n-1]
-		bbl, off = t.barrels(x.opening, x.closing), d.start-x.end
-	}
-	if b := between(ts.levels.recent, d.next, math.Inf(1)); len(b) > 0 && d.next < d.leaptAt && off > troubled {
-		bbl, off, behind = t.barrels(d.closing.level, slices.Min(values(b))), d.next-d.end, true
-	}
-	usual, most := ts.reports.usual(t), t.Loads.TruckMax
-	if off <= t.Loads.PauseMerge.Seconds() { // which truck_max alone keeps apart
-		most *= trailer
-	}
-	if off < 0 || off > troubled || bbl < t.Loads.MinLoad || own+bbl > most || usual > 0 && math.Min(own, bbl) >= twinTruck*usual {
-		return 0, 0, false
-	}
-	return bbl, off, behind
-}

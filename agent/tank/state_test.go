@@ -359,14 +359,14 @@ func TestMoreThanTruckMaxIsUsualWhereLoadsOfBeforeWere(t *testing.T) {
 	}
 }
 
-// Two loads a quarter of an hour apart that one truck holds may be one truck whose hose was in trouble: both ask, but where loads of before
+// Two loads a quarter of an hour apart, and no more than an hour, that one truck holds may be one truck whose hose was in trouble: both ask, but where loads of before
 // were no larger.
 func TestTwoLoadsThatOneTruckHoldsAsk(t *testing.T) {
 	for _, c := range []struct {
 		first, pause, second float64
 		before               bool // loads of 85 bbl
 		asks                 bool
-	}{{90, 1000, 80, false, true}, {90, 1000, 80, true, false}, {120, 1000, 110, false, false}, {90, 1900, 80, false, false}} {
+	}{{90, 1000, 80, false, true}, {90, 1000, 80, true, false}, {120, 1000, 110, false, false}, {90, 4000, 80, false, false}} {
 		w := tanktest.Well{Level0: 170, Inflow: 60}
 		if c.before {
 			w = tanktest.Well{Level0: 200, Inflow: 200}

@@ -1,7 +1,9 @@
 package tank
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"gauger/agent/tank/stats"
 )
@@ -24,6 +26,9 @@ const (
 	hatchBack   = 0.4    // share of what an opened hatch lets the reading fall that comes back when it is shut,
 	stepsMissed = 3.0    // steps that a well makes while a value stands that hung
 	hatchAll    = 1.2    // and no more
+	waitsMost   = 3600.0 // s that a truck waits for a hose, or a call
+	partLoad    = 0.55   // of what a truck holds, that is a part of its load
+	pumpAlike   = 1.08   // times another's rate, at which it may be the same pump
 )
 
 // opening is a time over which the load valve was open; to is +Inf where it still is.
@@ -221,4 +226,36 @@ func (ts *tankState) missedSteps(t *Tank, to point) bool {
 	}
 	made := ts.inflow(t, ts.heldSince)
 	return made.known && made.usual*stood >= stepsMissed*math.Max(ts.levels.resolutionAt(to.t, to.t).step, hungBit)
+}
+
+// besideIt are the barrels of another load that ended or began so soon before or behind a draw that both may be one truck's, which had
+// stopped, and the seconds in between: together they are no more than a truck holds, or with its trailer where the stop is no longer than a
+// truck's, and loads of before do not show that either is a usual one. It stops for longer where either is a part of what it holds, as fast as
+// the other.
+func besideIt(ts *tankState, t *Tank, d draw, own float64) (bbl, off float64, behind bool) {
+	usual, most := ts.reports.usual(t), t.Loads.TruckMax
+	one := func(bbl, off, long float64) bool {
+		longest, holds := float64(troubled), most
+		in := d.inflowAfter * t.Table.PerInch(d.closing.level) * math.Max(long, d.end-d.start) // which a truck takes too
+		if times := bbl / math.Max(long, 1) * (d.end - d.start) / own; math.Max(own, bbl)+in < partLoad*most && times < pumpAlike && times > 1/pumpAlike {
+			longest = waitsMost
+		}
+		if off <= t.Loads.PauseMerge.Seconds() { // which truck_max alone keeps apart
+			holds *= trailer
+		}
+		return off >= 0 && off <= longest && bbl >= t.Loads.MinLoad && own+bbl <= holds && !(usual > 0 && math.Min(own, bbl) >= twinTruck*usual)
+	}
+	if n := len(ts.reports.loads); n > 0 {
+		x := ts.reports.loads[n-1]
+		if bbl, off = t.barrels(x.opening, x.closing), d.start-x.end; one(bbl, off, x.end-x.start) {
+			return bbl, off, false
+		}
+	}
+	if b := between(ts.levels.recent, d.next, math.Inf(1)); len(b) > 0 && d.next < d.leaptAt {
+		low := slices.MinFunc(b, func(x, y sample) int { return cmp.Compare(x.v, y.v) })
+		if bbl, off = t.barrels(d.closing.level, float64(low.v)), d.next-d.end; one(bbl, off, low.t-d.next) {
+			return bbl, off, true
+		}
+	}
+	return 0, 0, false
 }
