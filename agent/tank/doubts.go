@@ -89,25 +89,6 @@ func saturated(sensor string, b, other, seen []sample, side float64) bool {
 	return beyond >= atomBeyond && math.Min(halves[0], halves[1]) >= at/4
 }
 
-// leastStep is the step of a sensor's values as some samples show it, in: the least difference between two of them, beyond what
-// storing them rounds, times the readings that a sample is the mean of.
-func leastStep(of ...[]sample) float64 {
-	most := 2 * levelGrain
-	for _, b := range of {
-		v, least := values(b), math.Inf(1)
-		slices.Sort(v)
-		for i := 1; i < len(v); i++ {
-			if d := v[i] - v[i-1]; d > 0 {
-				least = math.Min(least, d)
-			}
-		}
-		if !math.IsInf(least, 1) {
-			most = math.Max(most, least*float64(b[len(b)/2].n))
-		}
-	}
-	return most
-}
-
 // stepInNoise is a step in standard deviations of the noise of a level at rest, as the readings beside the commonest value show
 // it, or, where it moves, those about their neighbours'; +Inf where they do not.
 func stepInNoise(b []sample, step float64) float64 {

@@ -85,9 +85,7 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	switch stood := d.start - since; {
 	case t.Group != "" || !d.inflow.known:
 		return own, err
-	case s.shutOff(i, d, d.start, d.end) && before < leapMost*own: // what rose until then as it does behind had not stood
-		return 0, fair
-	case s.passedBy(i, d, since):
+	case s.shutOff(i, d, d.start, d.end) && before < leapMost*own, s.passedBy(i, d, since): // what rose until then as it does behind had not stood
 		return 0, fair
 	case longer > stillMore && 3*ts.levels.roseBefore(d.end+stood, stood) < rate: // it is shut in, or comes in bursts
 		return 0, math.Max(fair, per*ts.levels.mostBeyond(d.start, d.end-d.start, d.inflow.usual, per))

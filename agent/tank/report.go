@@ -158,3 +158,15 @@ func (u *update) retimeLoads(i int, ts *tankState, now float64, settled bool) {
 		}
 	}
 }
+
+// unread are the other tanks of which nobody knows whether they rose over a draw.
+func (s siteTanks) unread(i int, d draw) (names []string) {
+	from, to := d.shows()
+	for j, o := range s.separate(i) {
+		other := s.st.tanks[j]
+		if _, seen := other.riseKnown(o, from, to, 2*math.Max(levelFar, other.interval.gapMin(o, s.site.speed))); !seen || other.faults.stuckReported {
+			names = append(names, o.ID)
+		}
+	}
+	return names
+}

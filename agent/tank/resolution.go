@@ -67,6 +67,25 @@ func learnStep(b, history []sample) float64 {
 	return step
 }
 
+// leastStep is the step of a sensor's values as some samples show it, in: the least difference between two of them, beyond what
+// storing them rounds, times the readings that a sample is the mean of.
+func leastStep(of ...[]sample) float64 {
+	most := 2 * levelGrain
+	for _, b := range of {
+		v, least := values(b), math.Inf(1)
+		slices.Sort(v)
+		for i := 1; i < len(v); i++ {
+			if d := v[i] - v[i-1]; d > 0 {
+				least = math.Min(least, d)
+			}
+		}
+		if !math.IsInf(least, 1) {
+			most = math.Max(most, least*float64(b[len(b)/2].n))
+		}
+	}
+	return most
+}
+
 // leastApart is the least by which any two of some values differ; at most another.
 func leastApart(b []float64, least float64) float64 {
 	slices.Sort(b)

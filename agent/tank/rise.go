@@ -171,18 +171,6 @@ func (ts *tankState) roseUnseen(t *Tank, from, to float64) float64 {
 	return t.barrels(float64(behind.v), float64(before.v)) - ts.inflow(t, before.t).usual*(behind.t-before.t)*t.Table.PerInch(float64(before.v))
 }
 
-// unread are the other tanks of which nobody knows whether they rose over a draw.
-func (s siteTanks) unread(i int, d draw) (names []string) {
-	from, to := d.shows()
-	for j, o := range s.separate(i) {
-		other := s.st.tanks[j]
-		if _, seen := other.riseKnown(o, from, to, 2*math.Max(levelFar, other.interval.gapMin(o, s.site.speed))); !seen || other.faults.stuckReported {
-			names = append(names, o.ID)
-		}
-	}
-	return names
-}
-
 func (s siteTanks) othersRoseBy(i int, rise func(*tankState, *Tank) float64) (name string, bbl float64) {
 	best := 0.0
 	for j, o := range s.separate(i) {
@@ -255,7 +243,7 @@ func (s siteTanks) passedBy(i int, d draw, since float64) bool {
 	t, ts := &s.site.tanks[i], s.st.tanks[i]
 	until := math.Min(d.next, ts.last.t)
 	high, ok := ts.levels.about(until)
-	stood := ok && d.start-since >= asideLeast && until-d.end >= asideLeast && 3*(high-d.closing.level) < d.usualInflow*(until-d.end)
+	stood := ok && d.start-since >= deadFirst && until-d.end >= deadFirst && 3*(high-d.closing.level) < d.usualInflow*(until-d.end)
 	return stood && s.turnedTo(i, since, since, until, d.usualInflow*(until-since)*t.Table.PerInch(d.opening.level))
 }
 
@@ -387,7 +375,6 @@ const (
 	pulsesTell = 2    // rises as far, each by itself, that show how a well comes
 	onceTimes  = 2.0  // times the most that the level rose in as long a time before
 	backSoon   = 900. // s
-	asideLeast = 600. // s that a tank stands on either side of a load for which its well was turned to others
 	rolledSeen = 2    // nodes that show it on its way
 	truckLeast = 80.  // bbl of a truckload
 )
