@@ -9,13 +9,14 @@ import (
 )
 
 const (
-	atomLong    = 1200.0     // s of rest next to a load in which a saturated sensor shows
+	atomLong    = 3600.0     // s of rest next to a load in which a saturated sensor shows
 	atomFew     = 10         // samples that tell
 	atomMany    = 24.0       // of a sensor that is read seldom
 	atomRough   = 0.5        // a step in standard deviations of the noise of a float that does not stick
 	atomFine    = 2.2        // the same from which on noise seldom moves a reading by two steps
 	atomReturns = 3          // times that they come back to it
-	atomBeyond  = 7.2        // samples that would lie beyond the end of a sensor's range, by how they lie on this side of it
+	atomBeyond  = 10.5       // samples that would lie beyond the end of a sensor's range, by how they lie on this side of it
+	atomMoves   = 5.0        // standard errors by which more of them lie on it in one half of the time than in the other where the level moves
 	seldomRead  = 120.0      // s between readings, one of which may be on its way
 	steadyWell  = 0.7        // share of what the well makes that comes at least
 	sankFar     = 0.6        // in that no oil falls which only cools or comes to rest
@@ -38,7 +39,8 @@ const (
 // saturated says that a level at rest lies on an end of what the sensor can show, as at a blanking distance: the noise is cut off
 // on one side. By how many readings are on the very end of its range, and how wide a step is for its noise, as many should lie
 // beyond it. The noise is that of the readings on this side of the end, or, where there are none, of the rest on the other side of
-// the load. side is where the other readings lie; a level that was seen further out at any time is no end.
+// the load, and tells nothing of readings that all are on one step and seldom would leave it. side is where the other readings lie; a level that was seen
+// further out at any time is no end.
 func saturated(sensor string, b, other, seen []sample, side float64) bool {
 	if len(b) < atomFew {
 		return false
@@ -73,10 +75,10 @@ func saturated(sensor string, b, other, seen []sample, side float64) bool {
 		}
 		was = off
 	}
-	if 2*opposite > at || slices.ContainsFunc(seen, func(x sample) bool { return side*(float64(x.v)-end) < -step/2 }) { // noise that ends so on both sides is not cut off on one
+	n, wide := float64(len(v)), stepInNoise(other, step)
+	if at == n && wide >= atomFine || 2*opposite > at || slices.ContainsFunc(seen, func(x sample) bool { return side*(float64(x.v)-end) < -step/2 }) { // noise that ends so on both sides is not cut off on one
 		return false
 	}
-	n, wide := float64(len(v)), stepInNoise(other, step)
 	rough := len(other) < atomFew || wide < atomFine       // else what lies far off was another level, and no noise
 	if sensor == "float" && (at < n || wide > atomRough) { // which sticks
 		wide = math.Inf(1)
@@ -86,7 +88,8 @@ func saturated(sensor string, b, other, seen []sample, side float64) bool {
 		wide = math.Min(wide, quantile(1-far/n)-near)
 	}
 	beyond := n * share(math.Min(near, wide/2)-wide)
-	return beyond >= atomBeyond && math.Min(halves[0], halves[1]) >= at/4
+	moves := math.Abs(halves[0]-halves[1]) > atomMoves*math.Sqrt(at*(1-at/n)) // and on its end it would not
+	return beyond >= atomBeyond && math.Min(halves[0], halves[1]) >= at/4 && !moves
 }
 
 // stepInNoise is a step in standard deviations of the noise of a level at rest, as the readings beside the commonest value show

@@ -152,6 +152,26 @@ func TestACeilingThatIsReachedMinutesBeforeALoad(t *testing.T) {
 	}
 }
 
+// Where noise of half a step moves a reading now and then, an end of the sensor's range shows in the better part of an hour, as readings half a
+// minute apart come: what lies beyond it never does. At a level that is no end some do.
+func TestAnEndOfTheRangeThatLittleNoiseShows(t *testing.T) {
+	load := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 140, Rate: 4}
+	closing := 180.14 - load.Bbl/tanktest.PerInch
+	down := math.Floor(10*closing) / 10
+	for least, says := range map[float64]string{down: "saturated at the closing", 0: ""} {
+		r := newRig(t, tanktest.Well{Level0: 180.14, Moves: []tanktest.Move{load}})
+		r.every, r.site.tanks[0].Every = 30, 30*time.Second
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			return math.Max(least, math.Round(10*(v+tanktest.Radar(1, s, 0)-closing+down+0.045))/10), true
+		}
+		r.run(0, 9*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%+v", r.loads)
+		}
+		asksFor(t, r.loads[0], says)
+	}
+}
+
 // Somebody trims a zero step by step while it is read every few seconds: each step is more than a pump does at once, so that it is not believed at
 // first, and the next comes before it is. What rested between them tells that no pump drew.
 func TestAZeroThatIsTrimmedStepByStep(t *testing.T) {
