@@ -237,7 +237,7 @@ func (ts *tankState) pendingIsTrue(t *Tank) acceptance {
 }
 
 // hungInDraw says that what is pending falls on, as fast as the level fell before it came to rest in a draw, from where that fall would have
-// brought it by then: an echo or a float hung there, alive or not, while the pump drew on. k is the last sample of the fall before. Where a
+// brought it by then: an echo or a float hung there, alive or not, while the pump drew on. k is the first sample that rests. Where a
 // truck only pauses nothing falls at once, and whoever spans a sensor does not meet the line.
 func (ts *tankState) hungInDraw(t *Tank) (k int, ok bool) {
 	p, b := ts.pending, ts.levels.recent
@@ -251,13 +251,19 @@ func (ts *tankState) hungInDraw(t *Tank) (k int, ok bool) {
 	bit := math.Max(hungBit, hungNoise*ts.noise.perSample())
 	for rest := stats.Median(values(b[k:])); k > 0 && float64(b[k-1].v) < rest+bit && b[k-1].t > p.first.t-junkLong; k-- {
 	}
-	fall, fits := fit(sinceLeap(between(b, b[k].t-fallLately, b[k].t)))
-	long, rate := p.first.t-b[k].t, t.Loads.MinRate/60/t.Table.PerInch(p.first.v)
-	if !fits || -fall.slope < rate || -fall.slope > fasterThan*t.maxRate(p.first.v) || long < singleReading {
+	fall, pumped := t.pumpLine(between(b, b[k].t-fallLately, b[k].t), p.first.v)
+	long := p.first.t - b[k].t
+	if !pumped || long < singleReading {
 		return 0, false
 	}
 	off := math.Abs(p.first.v - fall.at(p.first.t))
 	return k, off <= hungOff*-fall.slope*long+ts.noise.leastFall() && math.Abs(fell+fall.slope*on) <= -fall.slope*on/2
+}
+
+// pumpLine is the line of some samples, and whether it falls as fast as a pump draws at a level.
+func (t *Tank) pumpLine(b []sample, level float64) (fall line, ok bool) {
+	fall, ok = fit(sinceLeap(b))
+	return fall, ok && -fall.slope >= t.Loads.MinRate/60/t.Table.PerInch(level) && -fall.slope <= fasterThan*t.maxRate(level)
 }
 
 // fellBehindJunk says that a level fell as under a pump until its sensor showed something else, as while somebody tests the loop, and
@@ -272,9 +278,8 @@ func fellBehindJunk(b []sample, t *Tank, to point, least float64) (k int, ok boo
 			k = n
 		}
 	}
-	fall, fits := fit(sinceLeap(between(b, b[k].t-fallLately, math.Nextafter(b[k].t, math.Inf(1)))))
-	rate := t.Loads.MinRate / 60 / t.Table.PerInch(float64(b[k].v))
-	if !fits || -fall.slope < rate || -fall.slope > fasterThan*t.maxRate(float64(b[k].v)) {
+	fall, pumped := t.pumpLine(between(b, b[k].t-fallLately, math.Nextafter(b[k].t, math.Inf(1))), float64(b[k].v))
+	if !pumped {
 		return 0, false
 	}
 	if k+1 < len(b) && float64(b[k+1].v-b[k].v) < jumpLeast {

@@ -297,7 +297,8 @@ func (u *update) decidable(i int, ts *tankState, d draw, now float64, behind []d
 	if d.closing.away > t.Loads.GapMin.Seconds() && ts.interval.fresh() < 120 && now-d.end-d.closing.away < afterGap {
 		return false // what flowed in unseen shows in what flows in now
 	}
-	if t.removedBbl(d) < t.Loads.MinLoad && now >= t.nextLoadEnd(behind)+overdueMost {
+	overdue := func(x draw) bool { return t.removedBbl(x) >= t.Loads.MinLoad && now >= x.end+overdueMost }
+	if t.removedBbl(d) < t.Loads.MinLoad && slices.ContainsFunc(behind, overdue) {
 		return true
 	}
 	if ts.unrest(t, d, now) {

@@ -295,7 +295,7 @@ func (u *update) takeRisen(i int, ts *tankState, d *draw, now float64) {
 		return
 	}
 	said := fmt.Sprintf("level rose by %.1f in in %s, within %s after it, as the well never did: the truck gave oil back, or something else came in", inches, spanText(ranLong), spanText(until-d.end))
-	if lost := u.othersLost(i, d.end, until); lost >= explainedShare*inches*t.Table.PerInch(d.closing.level) {
+	if u.othersLost(i, d.end, until) >= explainedShare*inches*t.Table.PerInch(d.closing.level) {
 		from := ""
 		for j, o := range u.separate(i) {
 			if slices.ContainsFunc(u.drawsOf(j), func(x draw) bool { return math.Abs(x.start-d.end) <= ranLong }) {

@@ -254,16 +254,6 @@ func dropUntil(b []float64, t float64) []float64 {
 	return b
 }
 
-// nextLoadEnd is when the first of some draws ended that is a load by its volume; +Inf where none is.
-func (t *Tank) nextLoadEnd(draws []draw) float64 {
-	for _, d := range draws {
-		if t.removedBbl(d) >= t.Loads.MinLoad {
-			return d.end
-		}
-	}
-	return math.Inf(1)
-}
-
 // leaptBefore is when the sensor jumped within the hour before a draw; 0 where it did not.
 func leaptBefore(ts *tankState, d draw) float64 {
 	at, b := ts.faults.jumpedAt, between(ts.levels.recent, d.start-jumpLately, d.start)

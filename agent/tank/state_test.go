@@ -359,8 +359,8 @@ func TestMoreThanTruckMaxIsUsualWhereLoadsOfBeforeWere(t *testing.T) {
 	}
 }
 
-// Two loads a quarter of an hour apart, and no more than an hour, that one truck holds may be one truck whose hose was in trouble: both ask, but where loads of before
-// were no larger.
+// Two loads that one truck holds and that lie a quarter of an hour apart, or up to an hour where each is a part of what it holds, may be one truck whose
+// hose was in trouble: both ask, but where loads of before were no larger.
 func TestTwoLoadsThatOneTruckHoldsAsk(t *testing.T) {
 	for _, c := range []struct {
 		first, pause, second float64

@@ -24,8 +24,8 @@ const (
 	hatchFaster = 1.5    // so many times
 	hatchMost   = 16.0   // in of oil, which a relief of 8 oz holds
 	hatchBack   = 0.4    // share of what an opened hatch lets the reading fall that comes back when it is shut,
-	stepsMissed = 3.0    // steps that a well makes while a value stands that hung
 	hatchAll    = 1.2    // and no more
+	stepsMissed = 3.0    // steps that a well makes while a value stands that hung
 	waitsMost   = 3600.0 // s that a truck waits for a hose, or a call
 	partLoad    = 0.55   // of what a truck holds, that is a part of its load
 	pumpAlike   = 1.08   // times another's rate, at which it may be the same pump
