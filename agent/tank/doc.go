@@ -10,7 +10,7 @@
 //
 // A file uses those before it.
 //
-//	the tanks       length, table, volume, settings, site
+//	the tanks       length, table, volume, site (with its settings)
 //	in and out      outcome (inputs, loads, events, corrections, verdicts)
 //	what is known   sample, interval (noise, and the readings), draw, levels, resolution, auxiliary, clock, episode, state, update
 //	a level comes   next (the whole step), clean (can it be believed), watch (does the level fall as in a draw)
