@@ -44,7 +44,7 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 	}
 	per := t.Table.PerInch((l.Open + l.Close) / 2)
 	l.GaugeBbl = t.volume(d)
-	rise, off := ts.flowedIn(t, d, d.end-d.start)
+	rise, off := flowedIn(ts, t, d)
 	l.InflowBbl, l.InflowErrorBbl = s.sharedInflow(i, d, (rise+d.settled)*per, 2*off*per)
 	l.InflowBbl += d.cameIn
 	l.InflowUnknown = !d.inflow.known && d.inflowAfter == 0

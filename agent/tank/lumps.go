@@ -1,0 +1,392 @@
+package tank
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"gauger/agent/tank/stats"
+)
+
+const (
+	lumpsLook   = keepFor // s before a draw whose rest shows how its well comes
+	lumpsFew    = 2       // lumps seen from beginning to end that show it
+	lumpsSlow   = 0.4     // share of the fast rate that the slow one is at most
+	lumpsApart  = 300.0   // s without a rest, over which nobody knows how the well came
+	lumpsSure   = 2.0     // standard errors by which a piece is of one rate or of the other
+	lumpsLast   = 0.12    // share by which one lasts longer or shorter than the middle one, at least
+	lumpsVary   = 0.1     // share by which one comes faster or more slowly than the mean, at least
+	lumpsNext   = 1.2     // times that few lumps vary by that the next one does
+	lumpsAlike  = 3.0     // times less, by which one lump's rate varies while it lasts
+	lumpsOdd    = 0.02    // chance that one lasts as none before did
+	lumpsCell   = 60.0    // s of which one level of a fall is fitted, and after which a well may turn, but no more than
+	lumpsCells  = 30      // times
+	lumpsTurns  = 3       // turns within a fall, of which more are not told apart
+	lumpsLevels = 8       // levels of a fall that show some
+	lumpsEven   = 1.0     // of what one usually lasts, by which the next may last longer: wells whose lumps overlap vary more
+	lumpsCycles = 1.5     // times that it may turn to fast and back within a draw, of which more are a separator's dumps
+	lumpsBetter = 0.6     // share of the mean rate's error that is left at most
+	standsStill = 0.15    // share of a pump's rate as fast as which the level falls no more where it stands
+	pumpStrays  = 180.0   // s for which a pump's rate strays one way
+)
+
+// pumpVaries are the shares of its rate by which a pump's may stray.
+var pumpVaries = []float64{0.005, 0.01, 0.02, 0.04, 0.08, 0.16}
+
+// spell is a time at rest in which a well came fast, or slowly.
+type spell struct {
+	from, to     float64
+	rate, err    float64 // in/s
+	fast         bool
+	begun, ended bool // as seen
+}
+
+// lasting is how long something lasts, s.
+type lasting struct{ usual, varies float64 }
+
+// ends is the chance that it ends within a second, after some.
+func (l lasting) ends(after float64) float64 {
+	return (1-lumpsOdd)*math.Exp(-stats.Square((after-l.usual)/l.varies)/2)/(l.varies*math.Sqrt(2*math.Pi)) + lumpsOdd*math.Exp(-after/l.usual)/l.usual
+}
+
+// outlives is the chance that it lasts longer.
+func (l lasting) outlives(after float64) float64 {
+	return (1-lumpsOdd)*math.Erfc((after-l.usual)/(l.varies*math.Sqrt2))/2 + lumpsOdd*math.Exp(-after/l.usual)
+}
+
+// lumps are how a well comes by turns fast and slowly, or not at all: a pump that goes on and off, or slugs.
+type lumps struct {
+	slow, fast, varies float64 // in/s
+	slowFor, fastFor   lasting
+	before, behind     spell // a draw
+}
+
+// twoRates are the mean slopes of two kinds of pieces that are as different as can be.
+func twoRates(ps []piece) (slow, fast float64) {
+	ps = slices.Clone(ps)
+	sort.Slice(ps, func(i, j int) bool { return ps[i].slope < ps[j].slope }) // slices.SortFunc costs the binary 16 kB for a struct of this size
+	var long, rose, all, rise, most float64
+	for _, p := range ps {
+		all, rise = all+p.to-p.from, rise+p.slope*(p.to-p.from)
+	}
+	for _, p := range ps[:max(0, len(ps)-1)] {
+		long, rose = long+p.to-p.from, rose+p.slope*(p.to-p.from)
+		a, z := rose/long, (rise-rose)/(all-long)
+		if apart := long * (all - long) * stats.Square(z-a); apart > most {
+			most, slow, fast = apart, a, z
+		}
+	}
+	return slow, fast
+}
+
+// spells are those of some pieces of rest, and the rates that they are of.
+func spells(ps []piece) (out []spell, slow, fast float64) {
+	slow, fast = twoRates(ps)
+	between := slow + (fast-slow)/3 // of slugs one comes twice as fast as another
+	for _, p := range ps {
+		s := spell{from: p.from, to: p.to, rate: p.slope, err: p.slant, fast: p.slope > between}
+		if math.Abs(p.slope-between) < lumpsSure*p.slant {
+			continue
+		}
+		n := len(out) - 1
+		switch {
+		case n < 0 || p.from-out[n].to > lumpsApart:
+		case out[n].fast == s.fast:
+			share := (out[n].to - out[n].from) / (p.to - out[n].from)
+			out[n].rate, out[n].err, out[n].to = share*out[n].rate+(1-share)*p.slope, math.Min(out[n].err, p.slant), p.to
+			continue
+		default:
+			s.from = (out[n].to + p.from) / 2
+			s.begun, out[n].ended, out[n].to = true, true, s.from
+		}
+		out = append(out, s)
+	}
+	return out, slow, fast
+}
+
+// lumpsAbout is how a well comes, as the hours of rest before a draw and what is seen behind it show it; false where it does not come in lumps, or nobody
+// knows how it came next to the draw.
+func lumpsAbout(ts *tankState, d draw, until float64) (z lumps, ok bool) {
+	var ps []piece
+	for _, b := range []bounds{{d.start - lumpsLook, d.start}, {d.end + rampLong, until}} {
+		for _, p := range cutEvenly(ts.levels.even(b.lo, b.hi).recent, math.Max(ts.noise.perSample(), d.step/math.Sqrt(12)), piecePrice) {
+			if p.n > 1 && !p.falls(0, fallLeast) {
+				ps = append(ps, p)
+			}
+		}
+	}
+	var rates, slowFor, fastFor []float64
+	all, slow, fast := spells(ps)
+	for _, s := range all {
+		switch {
+		case s.to <= d.start:
+			z.before = s
+		case z.behind.to == 0:
+			z.behind = s
+		}
+		switch long := s.to - s.from; {
+		case !s.begun || !s.ended:
+		case s.fast:
+			rates, fastFor = append(rates, s.rate), append(fastFor, long)
+		default:
+			slowFor = append(slowFor, long)
+		}
+	}
+	if len(fastFor) < lumpsFew || len(slowFor) == 0 || slow > lumpsSlow*fast || z.behind.to == 0 || d.start-z.before.to > lumpsApart || z.behind.from-d.end > lumpsApart {
+		return z, false
+	}
+	long := func(v []float64) lasting {
+		usual := stats.Median(v)
+		return lasting{usual, math.Max(lumpsLast*usual, varies(v, usual))}
+	}
+	var beside []float64 // where the well was turned away meanwhile it does not come slowly either
+	for _, s := range []spell{z.before, z.behind} {
+		if !s.fast && s.to-s.from >= 2*lumpsApart {
+			beside = append(beside, s.rate)
+		}
+	}
+	if n := len(beside); n > 0 {
+		slow = (beside[0] + beside[n-1]) / 2
+	}
+	z.slow, z.fast, z.varies = math.Max(0, slow), fast, math.Max(lumpsVary*fast, varies(rates, fast))
+	z.slowFor, z.fastFor = long(slowFor), long(fastFor)
+	return z, z.fastFor.varies < lumpsEven*z.fastFor.usual && d.end-d.start < lumpsCycles*(z.slowFor.usual+z.fastFor.usual)
+}
+
+// varies is by how much the next of some values will differ from the usual one.
+func varies(v []float64, usual float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += stats.Square(x - usual)
+	}
+	return lumpsNext * math.Sqrt(sum/float64(max(1, len(v)-2)))
+}
+
+// fallPart are the levels of a fall, from one to before another, in which its pump drew, or stood.
+type fallPart struct {
+	from, to int
+	pumps    bool
+}
+
+// fallParts are the levels of a fall, of a minute each, and the variance of one.
+func fallParts(ts *tankState, d draw) (b []sample, parts []fallPart, noise float64) {
+	all := stairSamples(between(ts.levels.recent, d.start+rampLong/2, d.end-rampLong/2))
+	sigma := math.Max(ts.noise.perSample(), math.Max(d.step/math.Sqrt(12), neighbourScatter(all)))
+	each := max(1, int(lumpsCell*float64(len(all))/(d.end-d.start)))
+	add := func(run []sample, pumps bool) {
+		from := len(b)
+		for ; len(run) > 0; run = run[min(each, len(run)):] {
+			b = append(b, meanSample(run[:min(each, len(run))]))
+		}
+		if len(b) < from+2 {
+			b = b[:from]
+			return
+		}
+		parts = append(parts, fallPart{from, len(b), pumps})
+	}
+	since, rate := d.start, d.slope()*(d.end-d.start)/math.Max(d.end-d.start-d.stood, lumpsCell)
+	for _, p := range cutEvenly(all, sigma, piecePrice) {
+		if p.n > 1 && p.slope > -standsStill*rate && p.slope-lumpsSure*p.slant > -rate/2 && p.to-p.from > rampLong {
+			add(between(all, since, p.from-rampLong/2), true)
+			add(between(all, p.from, p.to), false)
+			since = p.to + rampLong
+		}
+	}
+	add(between(all, since, d.end), true)
+	return b, parts, sigma * sigma / float64(each)
+}
+
+// sieve makes of levels independent figures of unit variance, in each part of a fall for itself, and takes out of them what an even pump makes: by a Kalman
+// filter of a level and of a rate that strays.
+type sieve struct {
+	at                []float64
+	parts             []fallPart
+	pump, well, noise float64 // variances: of the rates of a pump and a well, in²/s², and of a level, in²
+	even              []float64
+}
+
+// through are some levels behind the sieve, and the logarithm of the variance that it took out.
+func (v *sieve) through(levels []float64) (out []float64, logs float64) {
+	out = make([]float64, len(levels))
+	for _, p := range v.parts {
+		strays := v.well
+		if p.pumps {
+			strays = v.pump
+		}
+		level, rate := levels[p.from], 0.0
+		ll, lr, rr := v.noise, 0.0, strays
+		for k := p.from + 1; k < p.to; k++ {
+			dt := v.at[k] - v.at[k-1]
+			fade := math.Exp(-dt / pumpStrays)
+			on := pumpStrays * (1 - fade)
+			level, rate = level+on*rate, fade*rate
+			ll += 2*on*lr + on*on*rr + strays*pumpStrays*pumpStrays*(2*dt/pumpStrays-3+4*fade-fade*fade)
+			lr = fade*(lr+on*rr) + strays*on*(1-fade)
+			rr = fade*fade*rr + strays*(1-fade*fade)
+			all, off := ll+v.noise, levels[k]-level
+			out[k], logs = off/math.Sqrt(all), logs+math.Log(all)
+			level, rate = level+ll/all*off, rate+lr/all*off
+			ll, lr, rr = ll*v.noise/all, lr*v.noise/all, rr-lr*lr/all
+		}
+		if even := v.even; p.pumps && even != nil {
+			even, left := even[p.from:p.to], out[p.from:p.to]
+			share := product(left, even) / product(even, even)
+			for k := range left {
+				left[k] -= share * even[k]
+			}
+			logs += math.Log(product(even, even))
+		}
+	}
+	return out, logs
+}
+
+func product(a, b []float64) (sum float64) {
+	for k := range a {
+		sum += a[k] * b[k]
+	}
+	return sum
+}
+
+// courses weighs every course that a well may have taken over a fall by how likely it takes that, and by how the fall would look.
+type courses struct {
+	lumps
+	at         []float64   // when it may turn
+	came       [][]float64 // products of what comes from each of them on, behind the sieve
+	level      []float64   // and with the level
+	left, logs float64     // squares of the level, and logarithm of the variance
+	most       float64     // largest logarithm of a weight
+	sum        [3]float64  // weights, and these times inches and their squares
+}
+
+// turn goes on with a course that has been fast, or slow, since a time, and at instant k: fast are the instants from and to which the well came fast.
+func (c *courses) turn(k, turns, n int, isFast bool, since, chance float64, fast [2][2]int) {
+	end, long := len(c.at)-1, c.slowFor
+	if isFast {
+		long, fast[n] = c.fastFor, [2]int{k, end}
+	}
+	if isFast == c.behind.fast {
+		still := long.outlives(c.behind.to - since)
+		if c.behind.ended {
+			still = long.ends(c.behind.to - since)
+		}
+		c.weigh(math.Log(chance*still), fast)
+	}
+	for j := k + min(turns, 1); j <= end && turns < lumpsTurns; j++ {
+		m := n
+		if isFast {
+			fast[n][1], m = j, n+1
+		}
+		c.turn(j, turns+1, m, !isFast, c.at[j], chance*long.ends(c.at[j]-since)*(c.at[1]-c.at[0]), fast)
+	}
+}
+
+// weigh adds a course: the rates of its lumps are fitted, each about what is usual, or what was seen of it at rest.
+func (c *courses) weigh(chance float64, fast [2][2]int) {
+	end := len(c.at) - 1
+	var rate, known, shown, long [2]float64 // known: inverse variance
+	var a [2][2]float64
+	for i, s := range fast {
+		rate[i], known[i], long[i] = c.fast-c.slow, 1/stats.Square(c.varies), c.at[s[1]]-c.at[s[0]]
+		beside := c.before
+		if s[0] > 0 {
+			beside = c.behind
+		}
+		if beside.fast && (s[0] == 0 || s[1] == end) {
+			rate[i], known[i] = beside.rate-c.slow, 1/(stats.Square(c.varies/lumpsAlike)+stats.Square(beside.err))
+		}
+		shown[i] = c.level[s[0]] - c.level[s[1]]
+		for j, o := range fast {
+			a[i][j] = c.came[s[0]][o[0]] - c.came[s[0]][o[1]] - c.came[s[1]][o[0]] + c.came[s[1]][o[1]]
+		}
+	}
+	left := c.left
+	for i := range fast {
+		left -= 2*rate[i]*shown[i] - rate[i]*(rate[0]*a[i][0]+rate[1]*a[i][1])
+	}
+	for i := range fast {
+		shown[i] -= rate[0]*a[i][0] + rate[1]*a[i][1]
+	}
+	p, q, r := a[0][0]+known[0], a[0][1], a[1][1]+known[1]
+	det := p*r - q*q
+	x, y := (r*shown[0]-q*shown[1])/det, (p*shown[1]-q*shown[0])/det
+	chance += c.logs + (math.Log(known[0]*known[1]/det)-left+shown[0]*x+shown[1]*y)/2
+	inches := (rate[0]+x)*long[0] + (rate[1]+y)*long[1]
+	variance := (r*long[0]*long[0] - 2*q*long[0]*long[1] + p*long[1]*long[1]) / det
+	if chance > c.most {
+		for i := range c.sum {
+			c.sum[i] *= math.Exp(c.most - chance)
+		}
+		c.most = chance
+	}
+	w := math.Exp(chance - c.most)
+	c.sum[0], c.sum[1], c.sum[2] = c.sum[0]+w, c.sum[1]+w*inches, c.sum[2]+w*(inches*inches+variance)
+}
+
+// flowedIn are the inches that flow in over a draw, at the rate from its start on, and their standard error. When a rate changed about the
+// draw nobody knows at which minute, but that a tank too full for its well takes in nothing before.
+func flowedIn(ts *tankState, t *Tank, d draw) (rise, err float64) {
+	per, room, seconds := t.Table.PerInch(d.opening.level), float64(t.Height)-fullWithin, d.end-d.start
+	changed := 0.0
+	if d.opening.level < room && d.inflow.known {
+		changed = d.inflowAfter - d.inflowBefore
+	}
+	strayed := math.Max(ts.levels.strayed(d.start, seconds, d.inflow.usual, per, room), ts.levels.mostBeyond(d.start, seconds, d.inflow.usual, per)/2) // one burst of a well that comes in bursts
+	return cameInLumps(ts, t, d, d.inflowAfter*seconds, math.Sqrt(stats.Square(d.inflow.err*seconds)+stats.Square(strayed)+stats.Square(changed*seconds)/4))
+}
+
+// cameInLumps are the inches that flowed in over a draw from a well that comes in lumps, as the fall shows which of them came meanwhile, and their standard
+// error: the mean of all courses that the well may have taken, by their chances. Where that is not distinctly surer than the well's average, or the well
+// comes evenly, or nobody can tell, it is the average, with its error.
+func cameInLumps(ts *tankState, t *Tank, d draw, average, unsure float64) (inches, err float64) {
+	long := d.end - d.start
+	if t.Group != "" || t.Sensor == "hydrostatic" || d.deadband > 0 || d.late > 0 || d.foam > 0 || d.stuck.to > 0 || d.cameIn > 0 || d.gap > lumpsApart || long < lumpsApart {
+		return average, unsure
+	}
+	z, ok := lumpsAbout(ts, d, d.watched(t, ts.last.t))
+	b, parts, noise := fallParts(ts, d)
+	if !ok || len(b) < lumpsLevels {
+		return average, unsure
+	}
+	v := sieve{at: make([]float64, len(b)), parts: parts, well: stats.Square(lumpsVary * z.fast), noise: noise}
+	level := make([]float64, len(b))
+	for k, s := range b {
+		v.at[k], level[k] = s.t, float64(s.v)-z.slow*(s.t-d.start)
+	}
+	pumped := 0.0
+	for _, p := range parts {
+		if p.pumps {
+			pumped += v.at[p.to-1] - v.at[p.from]
+		}
+	}
+	cells := min(int(long/lumpsCell), lumpsCells)
+	c := courses{lumps: z, most: math.Inf(-1), at: make([]float64, cells+1), level: make([]float64, cells+1), came: make([][]float64, cells+1)}
+	from := make([][]float64, cells+1)
+	for k := range c.at {
+		c.at[k], c.came[k] = d.start+long*float64(k)/float64(cells), make([]float64, cells+1)
+	}
+	for _, share := range pumpVaries {
+		v.pump, v.even = stats.Square(share*d.slope()*long/math.Max(pumped, lumpsCell)), nil
+		v.even, _ = v.through(v.at)
+		left, logs := v.through(level)
+		c.left, c.logs = product(left, left), -logs/2
+		for j, at := range c.at {
+			came := make([]float64, len(b))
+			for k, t := range v.at {
+				came[k] = math.Max(0, t-at)
+			}
+			from[j], _ = v.through(came)
+			c.level[j] = product(from[j], left)
+			for k := range j + 1 {
+				c.came[j][k] = product(from[j], from[k])
+				c.came[k][j] = c.came[j][k]
+			}
+		}
+		c.turn(0, 0, 0, z.before.fast, z.before.from, 1, [2][2]int{})
+	}
+	mean := c.sum[1] / c.sum[0]
+	inches = z.slow*long + mean
+	if err = math.Sqrt(math.Max(0, c.sum[2]/c.sum[0]-mean*mean) + stats.Square(rateVaries*inches)); err < lumpsBetter*unsure {
+		return inches, err
+	}
+	return average, unsure
+}
