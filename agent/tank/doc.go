@@ -21,7 +21,8 @@
 //	a verdict       conclude (is it over, and what an equaliser moved behind it), rise and others (what the site's other tanks did
 //	                meanwhile), jumps (a sensor that moves faster than oil, and is spanned anew), undone (what only comes back
 //	                to where it was), decide (what it was), error and error_factors, foam (what stood on the oil behind it, and
-//	                how it goes, and a sensor that follows late), doubts (what the readings say against it), load
+//	                how it goes, and a sensor that follows late), doubts (what the readings say against it), lumps (what a well that comes
+//	                by turns brought meanwhile, as the fall shows it), load
 //	other verdicts  slow_loss (oil that goes slowly, or that a group's tank gave too slowly for a draw), revise (loads that
 //	                were reported), report (faults that last, steps of the clock)
 //	from outside    refit (another list of tanks, another way of measuring), queries, codec (what is stored)
@@ -58,7 +59,8 @@
 //
 // It is the error of the gauges. What flowed in meanwhile has its own, Load.InflowErrorBbl: as far as that strays over as long in the
 // hours before, or the most that came at once then, and the whole of a change about the load. A well is where it last brought oil: one that comes in
-// lumps and was turned to the next tank brings its next lump there.
+// lumps and was turned to the next tank brings its next lump there. Which of the lumps came meanwhile the fall shows: where it is distinctly surer than the
+// average, all courses that such a well may have taken are weighed by the fall, and their mean is taken.
 //
 // How a well and a sensor behave is learned from the readings: the variance by which a level at rest strays from an even rise,
 // steps and deadbands. No key, no stored state. What a gateway repeats is no reading: where values stand at a beat, and do not move by

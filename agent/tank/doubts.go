@@ -336,12 +336,10 @@ func (s siteTanks) readingsDoubt(i int, d draw, now float64) (why []string) {
 	if short := stillOnItsWay(ts, d); short > wrong {
 		why = append(why, fmt.Sprintf("level rose by %.1f in less than the well makes behind the last reading of the fall: the pump went on after it", short))
 	}
-	if bbl := t.volume(d); t.Group == "" && bbl < t.Loads.MinLoad {
-		per := t.Table.PerInch(d.opening.level)
-		rise, off := flowedIn(ts, t, d)
-		if in, unsure := rise*per, 2*off*per; bbl+in-unsure < t.Loads.MinLoad {
-			why = append(why, fmt.Sprintf("%.1f bbl by its gauges, less than min_load: it is a load only with the %.1f bbl that are taken to have flowed in, give or take %.1f", bbl, in, unsure))
-		}
+	per := t.Table.PerInch(d.opening.level)
+	rise, off := ts.flowedIn(t, d, d.end-d.start)
+	if bbl, in, unsure := t.volume(d), rise*per, 2*off*per; t.Group == "" && bbl < t.Loads.MinLoad && bbl+in-unsure < t.Loads.MinLoad {
+		why = append(why, fmt.Sprintf("%.1f bbl by its gauges, less than min_load: it is a load only with the %.1f bbl that are taken to have flowed in, give or take %.1f", bbl, in, unsure))
 	}
 	return why
 }

@@ -100,6 +100,18 @@ func (p production) straysOver(seconds float64) float64 {
 	return math.Min(v, stats.Square(p.usual*seconds)/dumpRare) // v times the dumps, their size being variance over rate
 }
 
+// flowedIn are the inches that flow in over a draw of some seconds, at the rate from its start on, and their standard error. When a rate
+// changed about the draw nobody knows at which minute, but that a tank too full for its well takes in nothing before.
+func (ts *tankState) flowedIn(t *Tank, d draw, seconds float64) (rise, err float64) {
+	per, room := t.Table.PerInch(d.opening.level), float64(t.Height)-fullWithin
+	changed := 0.0
+	if d.opening.level < room && d.inflow.known {
+		changed = d.inflowAfter - d.inflowBefore
+	}
+	strayed := math.Max(ts.levels.strayed(d.start, seconds, d.inflow.usual, per, room), ts.levels.mostBeyond(d.start, seconds, d.inflow.usual, per)/2) // one burst of a well that comes in bursts
+	return d.inflowAfter * seconds, math.Sqrt(stats.Square(d.inflow.err*seconds) + stats.Square(strayed) + stats.Square(changed*seconds)/4)
+}
+
 // strayed are the inches by which what flowed in over as many seconds usually strays, as the history at rest shows it: from a rate, or
 // from that of as long before and after, whichever it strays less from.
 func (l *levels) strayed(at, seconds, rate, per, top float64) float64 {

@@ -44,7 +44,7 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 	}
 	per := t.Table.PerInch((l.Open + l.Close) / 2)
 	l.GaugeBbl = t.volume(d)
-	rise, off := flowedIn(ts, t, d)
+	rise, off := ts.flowedIn(t, d, d.end-d.start)
 	l.InflowBbl, l.InflowErrorBbl = s.sharedInflow(i, d, (rise+d.settled)*per, 2*off*per)
 	l.InflowBbl += d.cameIn
 	l.InflowUnknown = !d.inflow.known && d.inflowAfter == 0
@@ -73,7 +73,7 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 // sharedInflow are the barrels that flowed in over a draw, and twice their standard error, of those that a tank's own levels tell: a well
 // that was turned to other tanks meanwhile shows in them, and so does one that filled them until it was turned to this one.
 func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float64) {
-	t, ts := &s.site.tanks[i], s.st.tanks[i]
+	t, ts, turns := &s.site.tanks[i], s.st.tanks[i], len(s.site.tanks) > 1
 	fed, unsure := s.fedElsewhere(i, d.start, d.end)
 	least := math.Max(fedSure*unsure, wrongBbl(t.volume(d)))
 	per := t.Table.PerInch(d.opening.level)
@@ -88,7 +88,7 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	case s.shutOff(i, d, d.start, d.end) && before < leapMost*own, s.passedBy(i, d, since): // what rose until then as it does behind had not stood
 		return 0, fair
 	case longer > stillMore && 3*ts.levels.roseBefore(d.end+stood, stood) < rate: // it is shut in, or comes in bursts
-		return 0, math.Max(fair, per*ts.levels.mostBeyond(d.start, d.end-d.start, d.inflow.usual, per))
+		return cameInLumps(ts, t, d, turns, 0, math.Max(fair, per*ts.levels.mostBeyond(d.start, d.end-d.start, d.inflow.usual, per)))
 	case fed > least && fed <= most/explainedShare:
 		return math.Max(0, most-fed), fair
 	case fed > least && fed <= usual/explainedShare: // a full one, which the well may have filled until then
@@ -102,7 +102,7 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	if longer > stillMore {
 		err = math.Max(err, own)
 	}
-	return own, err
+	return cameInLumps(ts, t, d, turns, own, err)
 }
 
 // shutOff says that a tank stood still when a draw began, since its well was turned to others, and went on there from one time, or since then, to another.

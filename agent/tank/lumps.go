@@ -25,6 +25,7 @@ const (
 	lumpsLevels = 8       // levels of a fall that show some
 	lumpsEven   = 1.0     // of what one usually lasts, by which the next may last longer: wells whose lumps overlap vary more
 	lumpsCycles = 1.5     // times that it may turn to fast and back within a draw, of which more are a separator's dumps
+	lumpsTurned = 0.1     // chance that it was turned to another tank when the truck came
 	lumpsBetter = 0.6     // share of the mean rate's error that is left at most
 	standsStill = 0.15    // share of a pump's rate as fast as which the level falls no more where it stands
 	pumpStrays  = 180.0   // s for which a pump's rate strays one way
@@ -322,22 +323,10 @@ func (c *courses) weigh(chance float64, fast [2][2]int) {
 	c.sum[0], c.sum[1], c.sum[2] = c.sum[0]+w, c.sum[1]+w*inches, c.sum[2]+w*(inches*inches+variance)
 }
 
-// flowedIn are the inches that flow in over a draw, at the rate from its start on, and their standard error. When a rate changed about the
-// draw nobody knows at which minute, but that a tank too full for its well takes in nothing before.
-func flowedIn(ts *tankState, t *Tank, d draw) (rise, err float64) {
-	per, room, seconds := t.Table.PerInch(d.opening.level), float64(t.Height)-fullWithin, d.end-d.start
-	changed := 0.0
-	if d.opening.level < room && d.inflow.known {
-		changed = d.inflowAfter - d.inflowBefore
-	}
-	strayed := math.Max(ts.levels.strayed(d.start, seconds, d.inflow.usual, per, room), ts.levels.mostBeyond(d.start, seconds, d.inflow.usual, per)/2) // one burst of a well that comes in bursts
-	return cameInLumps(ts, t, d, d.inflowAfter*seconds, math.Sqrt(stats.Square(d.inflow.err*seconds)+stats.Square(strayed)+stats.Square(changed*seconds)/4))
-}
-
-// cameInLumps are the inches that flowed in over a draw from a well that comes in lumps, as the fall shows which of them came meanwhile, and their standard
-// error: the mean of all courses that the well may have taken, by their chances. Where that is not distinctly surer than the well's average, or the well
-// comes evenly, or nobody can tell, it is the average, with its error.
-func cameInLumps(ts *tankState, t *Tank, d draw, average, unsure float64) (inches, err float64) {
+// cameInLumps are the barrels that flowed in over a draw from a well that comes in lumps, as the fall shows which of them came meanwhile, and twice their standard
+// error: the mean of all courses that the well may have taken, by their chances. Where that is not distinctly surer than what is taken without it, or the well
+// comes evenly, or nobody can tell, it is that. A well that can be turned to another tank may have been turned as the draw began.
+func cameInLumps(ts *tankState, t *Tank, d draw, turns bool, average, unsure float64) (bbl, off float64) {
 	long := d.end - d.start
 	if t.Group != "" || t.Sensor == "hydrostatic" || d.deadband > 0 || d.late > 0 || d.foam > 0 || d.stuck.to > 0 || d.cameIn > 0 || d.gap > lumpsApart || long < lumpsApart {
 		return average, unsure
@@ -382,11 +371,14 @@ func cameInLumps(ts *tankState, t *Tank, d draw, average, unsure float64) (inche
 			}
 		}
 		c.turn(0, 0, 0, z.before.fast, z.before.from, 1, [2][2]int{})
+		if turns && !z.behind.fast && !z.behind.ended {
+			c.weigh(math.Log(lumpsTurned), [2][2]int{})
+		}
 	}
-	mean := c.sum[1] / c.sum[0]
-	inches = z.slow*long + mean
-	if err = math.Sqrt(math.Max(0, c.sum[2]/c.sum[0]-mean*mean) + stats.Square(rateVaries*inches)); err < lumpsBetter*unsure {
-		return inches, err
+	per, mean := t.Table.PerInch(d.opening.level), c.sum[1]/c.sum[0]
+	bbl = (z.slow*long + mean) * per
+	if off = 2 * math.Hypot(per*math.Sqrt(math.Max(0, c.sum[2]/c.sum[0]-mean*mean)), rateVaries*bbl); off < lumpsBetter*unsure {
+		return bbl, off
 	}
 	return average, unsure
 }
