@@ -32,6 +32,9 @@ const (
 	rateVaries    = 0.06   // share by which a well's rate changes within hours
 	stretchSteps  = 12     // steps of a stretch whose straying is measured
 	stretchFew    = 6      // stretches that show how what flows in strays from that before and after
+	stretchPrior  = 2      // stretches that do not stray with those beside them, which this is worth until more have shown it
+	evenStrays    = 0.1    // share by which an even well's inflow strays; one in lumps strays by far more
+	besideLeast   = 900.0  // s that show how fast a level rises
 	evenLeast     = 0.02   // share of a separator's straying that any well has
 	burstSeen     = 4500.0 // s of rest that show how fast a level rises at most
 	burstReads    = 1.5    // readings of it at least
@@ -100,23 +103,27 @@ func (p production) straysOver(seconds float64) float64 {
 	return math.Min(v, stats.Square(p.usual*seconds)/dumpRare) // v times the dumps, their size being variance over rate
 }
 
-// flowedIn are the inches that flow in over a draw of some seconds, at the rate from its start on, and their standard error. When a rate
-// changed about the draw nobody knows at which minute, but that a tank too full for its well takes in nothing before.
+// flowedIn are the inches that flow in over a draw of some seconds, at the rate from its start on, or as beside it, and their standard error. When
+// a rate changed about the draw nobody knows at which minute, but that a tank too full for its well takes in nothing before.
 func (ts *tankState) flowedIn(t *Tank, d draw, seconds float64) (rise, err float64) {
 	per, room := t.Table.PerInch(d.opening.level), float64(t.Height)-fullWithin
 	changed := 0.0
 	if d.opening.level < room && d.inflow.known {
 		changed = d.inflowAfter - d.inflowBefore
 	}
-	strayed := math.Max(ts.levels.strayed(d.start, seconds, d.inflow.usual, per, room), ts.levels.mostBeyond(d.start, seconds, d.inflow.usual, per)/2) // one burst of a well that comes in bursts
-	return d.inflowAfter * seconds, math.Sqrt(stats.Square(d.inflow.err*seconds) + stats.Square(strayed) + stats.Square(changed*seconds)/4)
+	strayed, beside := ts.levels.strayed(d.start, seconds, d.inflow.usual, per, room)
+	if rise = d.inflowAfter * seconds; t.Group == "" && d.inflow.known && strayed < evenStrays*rise {
+		rise += beside * shownBeside(ts, t, d, rise)
+	}
+	strayed = math.Max(strayed, ts.levels.mostBeyond(d.start, seconds, d.inflow.usual, per)/2) // one burst of a well that comes in bursts
+	return rise, math.Sqrt(stats.Square(d.inflow.err*seconds) + stats.Square(strayed) + stats.Square(changed*seconds)/4)
 }
 
 // strayed are the inches by which what flowed in over as many seconds usually strays, as the history at rest shows it: from a rate, or
-// from that of as long before and after, whichever it strays less from.
-func (l *levels) strayed(at, seconds, rate, per, top float64) float64 {
+// from that of as long before and after, whichever it strays less from; and beside, how much of what that strays by it strays with it, 0 to 1.
+func (l *levels) strayed(at, seconds, rate, per, top float64) (strays, beside float64) {
 	var rises []float64 // of stretches at rest, one after the other, beyond what the rate makes
-	var fromRate, fromNext, n, m float64
+	var fromRate, fromNext, withNext, ofNext, n, m float64
 	var rise, time float64
 	for i := searchTime(l.history, at-inflowDay); i < len(l.history) && l.history[i].t <= at; i++ {
 		dv, dt, ok := l.restStep(i, per)
@@ -131,36 +138,19 @@ func (l *levels) strayed(at, seconds, rate, per, top float64) float64 {
 		rise, time, rises = 0, 0, append(rises, off)
 		fromRate, n = fromRate+off*off, n+1
 		if k := len(rises) - 1; k > 1 {
-			fromNext, m = fromNext+stats.Square(rises[k-1]-(rises[k-2]+rises[k])/2), m+1
+			next := (rises[k-2] + rises[k]) / 2
+			fromNext, m = fromNext+stats.Square(rises[k-1]-next), m+1
+			withNext, ofNext = withNext+rises[k-1]*next, ofNext+next*next
 		}
 	}
 	if n == 0 {
-		return 0
+		return 0, 0
 	}
-	strays := fromRate / n
+	strays = fromRate / n
 	if m >= stretchFew {
-		strays = math.Min(strays, fromNext/m)
+		strays, beside = math.Min(strays, fromNext/m), stats.Clamp(withNext/(ofNext+stretchPrior*strays), 0, 1)
 	}
-	return math.Sqrt(strays)
-}
-
-// mostBeyond are the most inches by which more flowed in within as many seconds of rest than a rate makes.
-func (l *levels) mostBeyond(at, seconds, rate, per float64) (most float64) {
-	var run []sample // rise and time of the newest steps that take so long
-	rise, time := 0.0, 0.0
-	for i := searchTime(l.history, at-inflowDay); i < len(l.history) && l.history[i].t <= at; i++ {
-		dv, dt, ok := l.restStep(i, per)
-		if !ok {
-			rise, time, run = 0, 0, run[:0]
-			continue
-		}
-		rise, time, run = rise+dv, time+dt, append(run, sample{t: dt, v: float32(dv)})
-		for len(run) > 1 && time-run[0].t >= seconds {
-			rise, time, run = rise-float64(run[0].v), time-run[0].t, run[1:]
-		}
-		most = math.Max(most, rise-rate*time)
-	}
-	return most
+	return math.Sqrt(strays), beside
 }
 
 // withBurst adds the most by which the level rose at rest before a fall within a moment, where hours of it were seen.

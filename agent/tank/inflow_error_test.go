@@ -319,3 +319,16 @@ func TestAValueThatGoesOnFromWhereItStoodAsks(t *testing.T) {
 		}
 	}
 }
+
+// The rate of an even well wanders by some hundredths in hours: what flowed in over a load is as it is beside the load, and not as the day has it.
+func TestAWanderingWellFlowsInAsBesideTheLoad(t *testing.T) {
+	sum, n := 0.0, 0.0
+	for at := 6 * tanktest.Hour; at < 9*tanktest.Hour; at += 1200 {
+		r, in := fed(t, 60, at, 2*tanktest.Hour, func(s float64) float64 { return 0.35 * (1 + 0.15*math.Sin(2*math.Pi*s/(7*tanktest.Hour))) })
+		off := r.loads[0].InflowBbl - in
+		sum, n = sum+off*off, n+1
+	}
+	if off := math.Sqrt(sum / n); off > 0.2 {
+		t.Errorf("what flowed in is %.2f bbl off", off)
+	}
+}

@@ -178,9 +178,44 @@ func (l *levels) roseBefore(at, long float64) float64 {
 	if len(b) < 4 || newestLeap(b) >= 0 {
 		return 0
 	}
-	k := max(1, len(b)/4)
-	rose := stats.Median(values(b[len(b)-k:])) - stats.Median(values(b[:k]))
-	return stats.Clamp(rose/(b[len(b)-1-k/2].t-b[k/2].t), 0, inflowMost)
+	rose, _ := fit(l.even(at-long, at).recent)
+	return stats.Clamp(rose.slope, 0, inflowMost)
+}
+
+// shownBeside are the inches by which more flowed in over a draw than its rates tell, as the time before it and the time behind it
+// show, each as long as it; 0 where either was not seen so far, or they tell of far more: water was drawn there, or oil moved.
+func shownBeside(ts *tankState, t *Tank, d draw, rise float64) float64 {
+	seconds, from := d.end-d.start, d.end+resumeFirst
+	if t.Sensor == "hydrostatic" {
+		from = d.end + resumeDipped
+	}
+	long := math.Max(seconds, besideLeast)
+	until := math.Min(from+long, math.Min(ts.last.t, d.within.hi))
+	before, after := ts.levels.roseBefore(d.start-nodeEvery, long), ts.levels.roseBefore(until, until-from)
+	more := (before+after)/2*seconds - rise
+	if before == 0 || after == 0 || until < from+besideLeast || math.Abs(more) > 2*evenStrays*rise {
+		return 0
+	}
+	return more
+}
+
+// mostBeyond are the most inches by which more flowed in within as many seconds of rest than a rate makes.
+func (l *levels) mostBeyond(at, seconds, rate, per float64) (most float64) {
+	var run []sample // rise and time of the newest steps that take so long
+	rise, time := 0.0, 0.0
+	for i := searchTime(l.history, at-inflowDay); i < len(l.history) && l.history[i].t <= at; i++ {
+		dv, dt, ok := l.restStep(i, per)
+		if !ok {
+			rise, time, run = 0, 0, run[:0]
+			continue
+		}
+		rise, time, run = rise+dv, time+dt, append(run, sample{t: dt, v: float32(dv)})
+		for len(run) > 1 && time-run[0].t >= seconds {
+			rise, time, run = rise-float64(run[0].v), time-run[0].t, run[1:]
+		}
+		most = math.Max(most, rise-rate*time)
+	}
+	return most
 }
 
 // even are the levels between two times, their noise averaged out.
