@@ -336,12 +336,19 @@ func (s siteTanks) readingsDoubt(i int, d draw, now float64) (why []string) {
 	if short := stillOnItsWay(ts, d); short > wrong {
 		why = append(why, fmt.Sprintf("level rose by %.1f in less than the well makes behind the last reading of the fall: the pump went on after it", short))
 	}
-	per := t.Table.PerInch(d.opening.level)
-	rise, off := ts.flowedIn(t, d, d.end-d.start)
-	if bbl, in, unsure := t.volume(d), rise*per, 2*off*per; t.Group == "" && bbl < t.Loads.MinLoad && bbl+in-unsure < t.Loads.MinLoad {
-		why = append(why, fmt.Sprintf("%.1f bbl by its gauges, less than min_load: it is a load only with the %.1f bbl that are taken to have flowed in, give or take %.1f", bbl, in, unsure))
-	}
 	return why
+}
+
+// silentBehind are the seconds without a reading behind a draw that was last seen falling, to no higher than where it is told to have
+// ended: what it fell on and rose again nobody saw.
+func silentBehind(ts *tankState, d draw) float64 {
+	b := ts.levels.recent
+	k := searchTime(b, d.end+settleShort)
+	if k == 0 || k == len(b) || b[k-1].t > d.end+2*ts.interval.fresh() || d.samples == 0 ||
+		float64(b[k-1].v)-d.closing.level > d.slope()*ts.interval.fresh()+restSigmas*ts.noise.perSample() {
+		return 0
+	}
+	return b[k].t - b[k-1].t
 }
 
 // slowStart is how far and for how long the level fell at the beginning of a draw much slower than in the middle of it, inches and

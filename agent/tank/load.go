@@ -308,6 +308,8 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	_, high := t.Table.Extrapolated(l.Open)
 	say(low || high, 0.5, "a gauge outside the strapping table: wrong table, or the sensor's zero or span is off")
 	say(l.Close < endMargin && !low, 0.5, "closing at %.2f in, where no pump draws: a sensor that was lifted out, or has no power", l.Close)
+	in, unsure := l.InflowBbl, l.InflowErrorBbl
+	say(t.Group == "" && l.GaugeBbl < t.Loads.MinLoad && l.GaugeBbl+in-unsure < t.Loads.MinLoad, 0.5, "%.1f bbl by its gauges, less than min_load: it is a load only with the %.1f bbl that are taken to have flowed in, give or take %.1f", l.GaugeBbl, in, unsure)
 	say(wrong > reviewChance, 1, "volume uncertain by %.1f bbl", l.ErrorBbl)
 	pump, quick, usual := t.pumpRate(d), fastest(ts, t, d), twinTruck*ts.reports.usualRate(t)
 	pipe := math.Max(pump, quick)*all/l.GaugeBbl < pipeRate
@@ -343,18 +345,6 @@ func mayBeTwo(ts *tankState, t *Tank, d draw, l Load) bool {
 		least = pauseTwo
 	}
 	return t.mayHoldTwo(d, l) && (d.pause >= least || t.Loads.TruckMax == 0) && part >= twinTruck*math.Min(l.GaugeBbl-part, usual)
-}
-
-// silentBehind are the seconds without a reading behind a draw that was last seen falling, to no higher than where it is told to have
-// ended: what it fell on and rose again nobody saw.
-func silentBehind(ts *tankState, d draw) float64 {
-	b := ts.levels.recent
-	k := searchTime(b, d.end+settleShort)
-	if k == 0 || k == len(b) || b[k-1].t > d.end+2*ts.interval.fresh() || d.samples == 0 ||
-		float64(b[k-1].v)-d.closing.level > d.slope()*ts.interval.fresh()+restSigmas*ts.noise.perSample() {
-		return 0
-	}
-	return b[k].t - b[k-1].t
 }
 
 // remarks tell a reader of a load what is no reason for doubt, with the factor
