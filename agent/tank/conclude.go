@@ -215,7 +215,7 @@ func (s siteTanks) readTogether(i int, ts *tankState, d *draw) {
 	d.closing = ts.restedGauge(t, &rest, behind, bounds{d.start, hi}).orLine(line{d.end, d.closing.level, d.inflowAfter}, d.end, ts.noise.perSample())
 	if d.evened > d.end {
 		even, knee, last := rest, d.closing.level, behind[len(behind)-1] // which a tank that reports only changes has long before
-		even.end = d.evened
+		even.end, even.oilTo = d.evened, stopped
 		d.closing = ts.restedGauge(t, &even, behind, bounds{d.start, hi}).orLine(line{last.t, float64(last.v), d.inflowAfter}, d.evened, ts.noise.perSample())
 		if d.settled = d.closing.level - knee; stopped > d.end {
 			d.settled = d.inflowAfter * (d.evened - d.end)

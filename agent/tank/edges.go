@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -17,7 +18,8 @@ const (
 	aloneFew    = 6        // such readings
 	plateauLong = 2700.0   // s behind a draw in which a plateau is looked for
 	settleShort = 15.0     // s after the end before a sample counts at all
-	vapourFade  = 150.0    // s in which the dip of a hydrostatic sensor fades by e
+	vapourFade  = 150.0    // s in which the dip of a hydrostatic sensor fades by e at most
+	vapourQuick = 20.0     // s in which it does at least
 	vapourLong  = 900.0    // s of rest in which the dip is fitted
 	vapourMost  = 4.0      // in
 	vapourUsual = 0.75     // in, give or take as much
@@ -30,8 +32,9 @@ const (
 	refillSeen  = 120.0    // s of a rise that tell it from a dip that fades
 	refillRate  = 0.5 / 60 // in/s
 	refillSure  = 4.0      // standard errors
-	evenQuick   = 60.0     // s in which an equaliser may make a difference e times less
+	evenQuick   = 30.0     // s in which an equaliser may make a difference e times less
 	evenSlow    = 2400.0
+	evenTimes   = 1.25  // from one time that is tried to the next
 	evenBbl     = 0.1   // bbl; when less is to come the work is done
 	evenSure    = 4.0   // standard errors
 	evenMost    = 100   // samples of a fit
@@ -242,7 +245,7 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, recent []sample, in bounds) g
 		b = b[:searchTime(b, firstTime(b, 0)+restLong)]
 	}
 	r := ts.resting(t, *d)
-	r.at, r.samples, r.slosh, r.past = d.end, b, d.slosh, ts.levels.even(math.Max(ts.decidedTo, d.start-fineFor), d.start)
+	r.at, r.pumped, r.samples, r.slosh, r.past = d.end, math.Min(d.end, cmp.Or(d.oilTo, d.end)), b, d.slosh, ts.levels.even(math.Max(ts.decidedTo, d.start-fineFor), d.start)
 	dips := false
 	if t.Loads.Settle == 0 && len(b) > 0 && b[0].t-d.end < vapourLong/2 && (t.Sensor == "hydrostatic" || t.Sensor == "analog" && t.Group == "") {
 		dips, r.dump = r.dips(d.inflowAfter)
@@ -311,14 +314,17 @@ func (r resting) evening(b []sample, most float64) evening {
 	for i := 0; i < len(b); i += len(b)/evenMost + 1 {
 		thin = append(thin, b[i])
 	}
-	for time := evenQuick; time <= evenSlow; time *= 1.25 {
-		f := r.fitShape(thin, func(after float64) float64 { return math.Exp(-after / time) }, 0, most)
-		if f.missed < left {
-			left, best = f.missed, evening{time: time}
-			if math.Abs(f.inches) > evenSure*math.Hypot(f.err, math.Sqrt(r.inflow.variance*time)) {
-				best.first = f.inches
-			}
+	fits := func(time float64) shapeFit {
+		return r.fitShape(thin, func(after float64) float64 { return math.Exp(-after / time) }, 0, most)
+	}
+	for time := evenQuick; time <= evenSlow; time *= evenTimes {
+		if f := fits(time); f.missed < left {
+			left, best.time = f.missed, time
 		}
+	}
+	best.time = stats.LeastAt(func(time float64) float64 { return fits(time).missed }, math.Max(evenQuick, best.time/evenTimes), best.time*evenTimes)
+	if f := fits(best.time); math.Abs(f.inches) > evenSure*math.Hypot(f.err, math.Sqrt(r.inflow.variance*best.time)) {
+		best.first = f.inches
 	}
 	first, last := b[0], b[len(b)-1]
 	long, moved := last.t-first.t, float64(first.v-last.v)
@@ -340,10 +346,15 @@ func (r resting) withoutDip(inflow float64, sealed bool) gauge {
 	if seen, ok := fit(first); ok && len(first) >= stepFew {
 		came = stats.Clamp(seen.slope+r.roughSlope(len(first), first[len(first)-1].t-first[0].t), 0, inflow)
 	}
-	g, likely := r.dipped(b, came, r.at)
-	for back, last := b[0].t+nodeEvery, b[len(b)-1].t; sealed && back < last+nodeEvery; back += nodeEvery {
-		if shut, other := r.dipped(b, inflow, math.Min(back, last)); other < likely {
-			g, likely = shut, other
+	g, likely := gauge{}, math.Inf(1)
+	for r.fade = vapourFade; r.fade == vapourFade || r.fade > math.Max(vapourQuick, b[min(1, len(b)-1)].t-b[0].t); r.fade /= 1.6 { // as far as readings are apart
+		if vented, other := r.dipped(b, came, r.at); other < likely {
+			g, likely = vented, other
+		}
+		for back, last := b[0].t+nodeEvery, b[len(b)-1].t; sealed && back < last+nodeEvery; back += nodeEvery {
+			if shut, other := r.dipped(b, inflow, math.Min(back, last)); other < likely {
+				g, likely = shut, other
+			}
 		}
 	}
 	return g
@@ -362,7 +373,7 @@ func (r resting) dipped(b []sample, inflow, from float64) (g gauge, unlikely flo
 			ll += stats.Square(vapourMost)
 		}
 		level, ll, at = level-inflow*came, ll+r.inflow.variance*came, s.t
-		fade := math.Exp(-(s.t - r.at) / vapourFade)
+		fade := math.Exp(-(s.t - r.pumped) / r.fade)
 		off := float64(s.v) - (level - fade*dip)
 		kl, kd := ll-fade*ld, ld-fade*dd
 		all := kl - fade*kd + r.sampleVariance(s, r.sigma)
@@ -376,24 +387,4 @@ func (r resting) dipped(b []sample, inflow, from float64) (g gauge, unlikely flo
 	}
 	g.err = math.Sqrt(ll + r.strays().straysOver(math.Max(g.away, edgeUnsure)))
 	return g, unlikely
-}
-
-// withDeadband is a gauge of a sensor that reports by exception, for what it said while the level fell: at the end, but for a trough where oil rocks, that
-// was less than a deadband below the last report, however long it was silent then. What it said after lies lower only where it fell on unseen.
-func (g gauge) withDeadband(falling, after []sample, dead, sigma float64) gauge {
-	if dead == 0 || len(falling) == 0 {
-		return g
-	}
-	last := float64(falling[len(falling)-1].v)
-	if len(after) > 0 && float64(after[0].v) < last-2*dead {
-		return g
-	}
-	mid, own := last-dead/2, stats.Square(dead)/12+stats.Square(sigma)
-	if off := g.level - mid; math.Abs(off) > dead/2+restSigmas*math.Hypot(g.err, sigma) { // oil did not come as it usually does
-		g.level, g.err, g.carried = mid, math.Sqrt(own), 0
-		return g
-	}
-	share := own / (own + stats.Square(g.err))
-	g.level, g.err, g.carried = mid+share*(g.level-mid), math.Sqrt(share)*g.err, share*g.carried
-	return g
 }

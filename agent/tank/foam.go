@@ -202,8 +202,8 @@ func (r resting) closerFoam(b []sample, f foamFit, within, usual, err float64) f
 	fit := func(stood, time float64) foamFit { return r.fitFoam(b, foam{stood, time, f.grows, f.even}, usual, err) }
 	stood, time := f.stood, f.time
 	for range 2 {
-		stood = leastAt(func(at float64) float64 { return fit(math.Max(0, at), time).missed }, stood-within, stood+within)
-		time = leastAt(func(long float64) float64 { return fit(math.Max(0, stood), long).missed }, time/foamTimes, time*foamTimes)
+		stood = stats.LeastAt(func(at float64) float64 { return fit(math.Max(0, at), time).missed }, stood-within, stood+within)
+		time = stats.LeastAt(func(long float64) float64 { return fit(math.Max(0, stood), long).missed }, time/foamTimes, time*foamTimes)
 	}
 	if best := fit(math.Max(0, stood), time); best.missed < f.missed {
 		return best
@@ -313,7 +313,7 @@ func (e lateEdges) best() (best lateFit, ok bool) {
 		return best, false
 	}
 	closer := func(mean bool) lateFit {
-		return e.fit(follower{leastAt(func(time float64) float64 { return e.fit(follower{time, mean}).left() }, best.time/2, 2*best.time), mean})
+		return e.fit(follower{stats.LeastAt(func(time float64) float64 { return e.fit(follower{time, mean}).left() }, best.time/2, 2*best.time), mean})
 	}
 	if damped, mean := closer(false), closer(true); mean.left() < damped.left() {
 		best = mean
@@ -337,7 +337,7 @@ func (e lateEdges) fit(f follower) lateFit {
 	began := func(at float64) shapeFit {
 		return e.fitShape(e.before, func(after float64) float64 { return out.ramp(e.at + after - at) }, e.d.inflowBefore, made)
 	}
-	out.start = leastAt(func(at float64) float64 { return began(at).missed }, e.at-2*time-lateEdge, e.at+lateEdge)
+	out.start = stats.LeastAt(func(at float64) float64 { return began(at).missed }, e.at-2*time-lateEdge, e.at+lateEdge)
 	out.before = began(out.start)
 	out.before.level += out.before.slope * (out.start - e.at + time)
 	e.at = e.d.end
@@ -346,24 +346,10 @@ func (e lateEdges) fit(f follower) lateFit {
 			return out.ramp(e.at+after-out.start) - out.ramp(e.at+after-at) - (at - out.start)
 		}, e.d.inflowAfter, made)
 	}
-	out.end = leastAt(func(at float64) float64 { return ended(at).missed }, math.Max(out.start+lateEdge, e.at-6*time-lateEdge), e.at+lateEdge)
+	out.end = stats.LeastAt(func(at float64) float64 { return ended(at).missed }, math.Max(out.start+lateEdge, e.at-6*time-lateEdge), e.at+lateEdge)
 	out.behind = ended(out.end)
 	out.behind.level += out.behind.slope * (out.end - e.at + time)
 	return out
-}
-
-// leastAt is where between two bounds a function of one low place is least.
-func leastAt(f func(at float64) float64, lo, hi float64) float64 {
-	best, least := lo, math.Inf(1)
-	for range 3 {
-		for k, step, from := 0, (hi-lo)/12, lo; k <= 12; k++ {
-			at := from + float64(k)*step
-			if left := f(at); left < least {
-				best, least, lo, hi = at, left, at-step, at+step
-			}
-		}
-	}
-	return best
 }
 
 // foamAtOpening is by how many inches a level that rose within minutes before a draw is likely to sink again: behind such rises of the last

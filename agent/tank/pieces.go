@@ -117,6 +117,11 @@ func cut(b []sample, variance func(sample) float64, price float64) (out []piece)
 	return out
 }
 
+// cutEvenly is the cutting of samples of one noise each.
+func cutEvenly(b []sample, sigma, price float64) []piece {
+	return cut(b, func(sample) float64 { return sigma * sigma }, price)
+}
+
 // centred are the weight, the mean time and level, and the sums about them, of the samples between two sums.
 func centred(a, z sums) sums {
 	w := z.w - a.w

@@ -235,3 +235,23 @@ func (r *readings) withoutEchoes(b []sample) []sample {
 	}
 	return out
 }
+
+// withDeadband is a gauge of a sensor that reports by exception, for what it said while the level fell: at the end, but for a trough where oil rocks, that
+// was less than a deadband below the last report, however long it was silent then. What it said after lies lower only where it fell on unseen.
+func (g gauge) withDeadband(falling, after []sample, dead, sigma float64) gauge {
+	if dead == 0 || len(falling) == 0 {
+		return g
+	}
+	last := float64(falling[len(falling)-1].v)
+	if len(after) > 0 && float64(after[0].v) < last-2*dead {
+		return g
+	}
+	mid, own := last-dead/2, stats.Square(dead)/12+stats.Square(sigma)
+	if off := g.level - mid; math.Abs(off) > dead/2+restSigmas*math.Hypot(g.err, sigma) { // oil did not come as it usually does
+		g.level, g.err, g.carried = mid, math.Sqrt(own), 0
+		return g
+	}
+	share := own / (own + stats.Square(g.err))
+	g.level, g.err, g.carried = mid+share*(g.level-mid), math.Sqrt(share)*g.err, share*g.carried
+	return g
+}

@@ -36,6 +36,8 @@ func (g gauge) orLine(l line, at, sigma float64) gauge {
 // resting is a stretch of samples at rest, the nearest to the instant first.
 type resting struct {
 	at          float64
+	pumped      float64 // until when a pump drew, which an equaliser outlasts
+	fade        float64 // s in which a vacuum's dip fades by e
 	before      bool
 	samples     []sample
 	sigma       float64
@@ -361,11 +363,6 @@ func (r resting) untilRefilled(b []sample) []sample {
 		}
 	}
 	return b
-}
-
-// cutEvenly is the cutting of samples of one noise each.
-func cutEvenly(b []sample, sigma, price float64) []piece {
-	return cut(b, func(sample) float64 { return sigma * sigma }, price)
 }
 
 // scatterAbout is the scatter of some samples about the pieces that they are cut into, as of one sample's noise; +Inf where

@@ -35,3 +35,17 @@ func Round(v float64, places int) float64 {
 	p := math.Pow(10, float64(places))
 	return math.Round(v*p+math.Copysign(1e-9, v)) / p
 }
+
+// LeastAt is where between two bounds a function of one low place is least.
+func LeastAt(f func(at float64) float64, lo, hi float64) float64 {
+	best, least := lo, math.Inf(1)
+	for range 3 {
+		for k, step, from := 0, (hi-lo)/12, lo; k <= 12; k++ {
+			at := from + float64(k)*step
+			if left := f(at); left < least {
+				best, least, lo, hi = at, left, at-step, at+step
+			}
+		}
+	}
+	return best
+}
