@@ -218,7 +218,11 @@ func (r *readings) withoutEchoes(b []sample) []sample {
 	far, back := math.Max(echoRise, 6*r.noise.sigma), math.Max(0.3*echoRise, 3*r.noise.sigma)
 	out := make([]sample, 0, len(b))
 	for i := 0; i < len(b); i++ {
-		if n := len(out); n > 0 && math.Abs(float64(b[i].v-out[n-1].v)) > far {
+		n := len(out)
+		if n > 1 && out[n-1].n > 1 && (out[n-1].v-out[n-2].v)*(b[i].v-out[n-1].v) > 0 && math.Abs(float64(out[n-1].v-out[n-2].v)) > back {
+			n-- // a mean of readings on both sides of an edge
+		}
+		if n > 0 && math.Abs(float64(b[i].v-out[n-1].v)) > far {
 			rose := float64(b[i].v - out[n-1].v) // a sensor of steps rests on either side of one
 			near := max(back, echoBack*math.Abs(rose))
 			if b[i].t-out[n-1].t <= echoLong { // behind a silence it is where a pump may have begun to draw
@@ -226,7 +230,7 @@ func (r *readings) withoutEchoes(b []sample) []sample {
 			}
 			for j := i + 1; j < len(b) && (b[j].t-b[i].t <= echoLong || j == i+1 && b[j].t-b[i].t <= hungLeast); j++ {
 				if was := out[n-1].v; math.Abs(float64(b[j].v-was)) <= near || j == i+1 && b[i].v < was && b[j].v > was { // the well makes more
-					i = j
+					i, out = j, out[:n]
 					break
 				}
 			}
