@@ -19,7 +19,6 @@ const (
 	atomMoves   = 5.0        // standard errors by which more of them lie on it in one half of the time than in the other where the level moves
 	seldomRead  = 120.0      // s between readings, one of which may be on its way
 	steadyWell  = 0.7        // share of what the well makes that comes at least
-	sankFar     = 0.6        // in that no oil falls which only cools or comes to rest
 	fellMost    = 1.5        // times what makes a ticket wrong that it falls at least, of a wide tank, where an inch is more
 	slowBbl     = 5.0        // bbl that leave before the pump draws as it does then
 	slowLong    = 300.0      // s in which they do at least

@@ -26,6 +26,9 @@ const (
 	foamStill  = 0.4    // of what makes a ticket wrong, that it still sinks in ten minutes
 	foamRough  = 0.1    // of its height, that it does not collapse evenly
 	foamGrown  = 0.25   // the same where it came up after the end
+	sankFar    = 0.6    // in that no oil falls which only cools or comes to rest
+	foamSoon   = 180.0  // s from the end on, within which what sinks may be oil that cools
+	foamCools  = 0.7    // of its height, that such oil may have sunk instead, where it is no more than that sinks
 	lateNone   = 10.0   // s by which any sensor may follow, and a pump comes up to its rate
 	lateLeast  = 30.0   // s by which one follows late
 	lateMost   = 600.0  // s, the same; what follows still later is not seen to come to rest
@@ -113,7 +116,10 @@ func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 		return gauge{}, 0
 	}
 	g, rough := gauge{level: best.level, samples: len(b), away: d.closing.away}, foamRough
-	if best.grows || quick {
+	switch {
+	case best.inches < sankFar && best.stood < foamSoon:
+		rough = foamCools
+	case best.grows || quick:
 		rough = foamGrown // oil that came in looks as foam that comes up, and somebody may have drawn what went so quickly
 	}
 	g.err = math.Sqrt(stats.Square(best.err) + stats.Square(rough*best.inches) + d.inflow.variance*(best.time+best.stood/2))
