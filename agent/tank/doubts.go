@@ -28,6 +28,7 @@ const (
 	deadFirst   = 600.0      // s of rest next to a load that show where it stands
 	deadMost    = 3 * 3600.0 // s that a level is compared over
 	deadLeast   = 1200.0     // s that it stands at least
+	deadTop     = 12.0       // in below the top of the shell, to which a switch seldom lets oil rise, and a sensor's dead zone reaches
 	deadOff     = 0.1        // in; so far does a level that stands stray at least
 	deadFell    = 5.0        // in that a level was lower, or higher, between two visits to an end
 	deadRises   = 0.3        // share of its usual inflow at which a tank is filled until the load begins
@@ -148,10 +149,10 @@ func (s siteTanks) standsDead(i int, ts *tankState, d *draw, now float64) []stri
 		why = append(why, fmt.Sprintf("reading stood at %.2f in for %s %s, where the well makes %.1f in at least: blind zone, a float at its stop or that hangs, or the well is shut in", e.level, spanText(e.to-e.from), where, e.missed))
 	}
 	before := between(ts.levels.recent, math.Max(ts.decidedTo, d.start-deadMost), d.start-rampClear)
-	if e, ok := ts.levels.standingAt(before, -1, d.start); ok && t.Sensor != "hydrostatic" && e.level < float64(t.Height)-fullWithin { // where a high level shuts the well in
+	if e, ok := ts.levels.standingAt(before, -1, d.start); ok && t.Sensor != "hydrostatic" && (e.level < float64(t.Height)-fullWithin || float64(t.Height)-e.level < deadTop && e.again && ts.levels.stopsAt(e.level, e.off, e.from, deadFell)) { // a high level shuts the well in
 		hung := t.Sensor == "float" && e.to-e.from >= t.Loads.StuckJump.Seconds() && ts.levels.roseBefore(e.from, deadUntil) > deadRises*d.inflow.usual
 		if (e.again || hung) && missed(&e) && !s.turnedTo(i, e.from, e.from, e.to, e.missed*per) {
-			d.opening.err = math.Hypot(d.opening.err, e.missed)
+			d.opening.err = math.Hypot(d.opening.err, math.Min(e.missed, math.Max(wrong, (float64(t.Height)-e.level)/2)))
 			say(e, "before it")
 		}
 	}

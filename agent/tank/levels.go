@@ -23,6 +23,7 @@ const (
 	historyMost  = 160        // points
 	waterMost    = 400
 	levelFar     = 900.0  // s from the nearest sample at which a level is still known
+	stopFew      = 4      // points of the history, of which more show that a level stood
 	jumpedRest   = 8      // samples that show where a level is that has come to rest
 	alikeRise    = 0.7    // share of a rate that another is alike
 	bulgeRest    = 1800.0 // s of rest before something lifts a level, and behind it
@@ -310,6 +311,29 @@ func (l *levels) known(at float64) (float64, bool) {
 		return float64(a.v), true
 	}
 	return float64(a.v) + (at-a.t)/(b.t-a.t)*float64(b.v-a.v), true
+}
+
+// stopsAt says that whenever a level came as near as some inches to where it stands since a time it stood there as exactly as its noise shows, so far
+// off: the sensor shows no more. A switch that shuts a well in lets it rise by a little more, or less, each time, and a level that lives breathes with
+// its oil's temperature.
+func (l *levels) stopsAt(level, off, since, near float64) bool {
+	var stood []float64
+	times := 0
+	for _, h := range l.history {
+		if away := math.Abs(float64(h.v) - level); h.t < since && away <= near {
+			if away <= off {
+				stood = append(stood, float64(h.v))
+			}
+			continue
+		}
+		if len(stood) > stopFew {
+			if times++; math.Abs(stats.Median(stood)-level) > off/3 {
+				return false
+			}
+		}
+		stood = stood[:0]
+	}
+	return times > 0
 }
 
 // roseAlike says that at another time than this the level rose about as fast for as long as a bulge rests: the well makes that.
