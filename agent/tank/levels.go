@@ -23,7 +23,7 @@ const (
 	historyMost  = 160        // points
 	waterMost    = 400
 	levelFar     = 900.0  // s from the nearest sample at which a level is still known
-	stopFew      = 4      // points of the history, of which more show that a level stood
+	stopFew      = 4.0    // points of the history, of which more show that a level stood
 	jumpedRest   = 8      // samples that show where a level is that has come to rest
 	alikeRise    = 0.7    // share of a rate that another is alike
 	bulgeRest    = 1800.0 // s of rest before something lifts a level, and behind it
@@ -317,21 +317,21 @@ func (l *levels) known(at float64) (float64, bool) {
 // off: the sensor shows no more. A switch that shuts a well in lets it rise by a little more, or less, each time, and a level that lives breathes with
 // its oil's temperature.
 func (l *levels) stopsAt(level, off, since, near float64) bool {
-	var stood []float64
-	times := 0
+	times, stood, above := 0, 0.0, 0.0
 	for _, h := range l.history {
-		if away := math.Abs(float64(h.v) - level); h.t < since && away <= near {
-			if away <= off {
-				stood = append(stood, float64(h.v))
+		by := float64(h.v) - level
+		switch away := math.Abs(by); {
+		case h.t < since && away <= off:
+			stood, above = stood+1, above+by
+		case h.t < since && away <= near:
+		default:
+			if stood > stopFew {
+				if times++; math.Abs(above) > stood*off/3 {
+					return false
+				}
 			}
-			continue
+			stood, above = 0, 0
 		}
-		if len(stood) > stopFew {
-			if times++; math.Abs(stats.Median(stood)-level) > off/3 {
-				return false
-			}
-		}
-		stood = stood[:0]
 	}
 	return times > 0
 }
