@@ -24,6 +24,7 @@ const (
 	lumpsTurns  = 3       // turns within a fall, of which more are not told apart
 	lumpsLevels = 8       // levels of a fall that show some
 	lumpsEven   = 1.0     // of what one usually lasts, by which the next may last longer: wells whose lumps overlap vary more
+	lumpsLeast  = 240.0   // s that a lump usually lasts: what comes within a minute or two is a dump, of which nobody sees each
 	lumpsCycles = 1.5     // times that it may turn to fast and back within a draw, of which more are a separator's dumps
 	lumpsTurned = 0.1     // chance that it was turned to another tank when the truck came
 	lumpsBetter = 0.6     // share of the mean rate's error that is left at most
@@ -151,7 +152,8 @@ func lumpsAbout(ts *tankState, d draw, until float64) (z lumps, ok bool) {
 	}
 	z.slow, z.fast, z.varies = math.Max(0, slow), fast, math.Max(lumpsVary*fast, varies(rates, fast))
 	z.slowFor, z.fastFor = long(slowFor), long(fastFor)
-	return z, z.fastFor.varies < lumpsEven*z.fastFor.usual && d.end-d.start < lumpsCycles*(z.slowFor.usual+z.fastFor.usual)
+	uneven := math.Max(z.fastFor.varies/z.fastFor.usual, z.slowFor.varies/z.slowFor.usual)
+	return z, uneven < lumpsEven && z.fastFor.usual >= lumpsLeast && d.end-d.start < lumpsCycles*(z.slowFor.usual+z.fastFor.usual)
 }
 
 // varies is by how much the next of some values will differ from the usual one.
