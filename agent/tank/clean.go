@@ -176,7 +176,7 @@ func (ts *tankState) hung(t *Tank) bool {
 	per := t.Table.PerInch(p.last.v)
 	pumped := fell >= ts.noise.leastFall() && fell >= t.Loads.MinRate/60/per*long && down > 0 && down*long <= fell*over
 	never := ts.noise.sigmaAtChange >= heldNoise && ts.interval.stood(stood, neverHeld) && stood >= t.Loads.GapMin.Seconds()
-	return pumped || never && ts.hidTruck(t, p.first) || ts.missedSteps(t, p.first)
+	return pumped || never && t.hidTruck(point{ts.heldSince, ts.last.v}, p.first) || ts.missedSteps(t, p.first)
 }
 
 // astraySince says that a sensor which had jumped up, or down, has come back lower than it was before by a load at least, and that no draw was
@@ -204,20 +204,6 @@ func (ts *tankState) leftUnseen(t *Tank, to point) float64 {
 		from = math.Min(from, was.v)
 	}
 	return t.barrels(from, to.v)
-}
-
-// wokeAstray is the index of the first sample behind a silence where the level came, fewer readings behind it than show a level, to what a truck
-// or nothing at all would have made of the one before it: what a gateway had kept, or a sensor that woke up. 0: it did not.
-func (ts *tankState) wokeAstray(t *Tank, to point, speed float64) int {
-	b := ts.levels.recent
-	k := max(0, searchTime(b, to.t-math.Min(stepFew*ts.interval.fresh(), levelFar)))
-	if k == 0 || k == len(b) || b[k].t-b[k-1].t < ts.interval.gapMin(t, speed) || math.Max(ts.decidedTo, ts.lastDrawEnd) >= b[k].t {
-		return 0
-	}
-	if over := to.t - b[k-1].t; to.v-float64(b[k-1].v) > ts.noiseFloor(t)+ts.inflow(t, b[k-1].t).usual*over {
-		return 0
-	}
-	return k
 }
 
 // pendingIsTrue decides whether the pending readings have stayed long enough to be the truth.

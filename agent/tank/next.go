@@ -164,6 +164,26 @@ func (u *update) woke(i int, ts *tankState, now, x float64) bool {
 	return k > 0
 }
 
+// wokeAstray is the index of the first sample behind a silence where the level came, fewer readings behind it than show a level, to what a truck
+// or nothing at all would have made of the one before it: what a gateway had kept, or a sensor that woke up. A gateway that tells all that it had
+// kept, as of now, takes a tenth of the silence for it at most, and what a truck took is seen to fall faster than a pump draws. 0: it did not.
+func (ts *tankState) wokeAstray(t *Tank, to point, speed float64) int {
+	b, least := ts.levels.recent, ts.interval.gapMin(t, speed)
+	k := len(b) - 1
+	for k > 0 && b[k].t-b[k-1].t < least {
+		k--
+	}
+	if k <= 0 || math.Max(ts.decidedTo, ts.lastDrawEnd) >= b[k].t {
+		return 0
+	}
+	was, awake := point{b[k-1].t, float64(b[k-1].v)}, to.t-b[k].t
+	told := ts.pending.count >= stepFew && awake <= (b[k].t-was.t)/replayTimes && t.hidTruck(was, to)
+	if awake > math.Min(stepFew*ts.interval.fresh(), levelFar) && !told || to.v-was.v > ts.noiseFloor(t)+ts.inflow(t, was.t).usual*(to.t-was.t) {
+		return 0
+	}
+	return k
+}
+
 // believe takes a reading as the level of the tank; shown is what was not believed before it.
 func (u *update) believe(i int, ts *tankState, now, x float64, shown heldValue) {
 	t := &u.site.tanks[i]

@@ -25,6 +25,7 @@ const (
 	hatchMost   = 16.0   // in of oil, which a relief of 8 oz holds
 	hatchBack   = 0.4    // share of what an opened hatch lets the reading fall that comes back when it is shut,
 	hatchAll    = 1.2    // and no more
+	replayTimes = 10.0   // times faster than they came that a gateway tells the values that it had kept
 	stepsMissed = 3.0    // steps that a well makes while a value stands that hung
 	waitsMost   = 3600.0 // s that a truck waits for a hose, or a call
 	partLoad    = 0.55   // of what a truck holds, that is a part of its load
@@ -211,17 +212,17 @@ func shutAgain(ts *tankState, t *Tank, d draw, inches, at, now float64) bool {
 	return rose-made >= hatchBack*inches || away && rose >= hatchBack*inches && rose <= hatchAll*inches
 }
 
-// hidTruck says that a level lies lower than a value that stood by what a truck takes in so long.
-func (ts *tankState) hidTruck(t *Tank, to point) bool {
-	left := t.barrels(ts.last.v, to.v)
-	return left >= t.Loads.MinLoad && (t.Loads.TruckMax == 0 || left <= t.Loads.TruckMax) && left <= t.Loads.MaxRate/60*(to.t-ts.heldSince)
+// hidTruck says that a level lies lower than another, that stood or was the last before a silence, by what a truck takes in so long.
+func (t *Tank) hidTruck(from, to point) bool {
+	left := t.barrels(from.v, to.v)
+	return left >= t.Loads.MinLoad && (t.Loads.TruckMax == 0 || left <= t.Loads.TruckMax) && left <= t.Loads.MaxRate/60*(to.t-from.t)
 }
 
 // missedSteps says that a value which hid a truck stood through steps that the well makes in so long: a sensor whose steps are coarse has no noise
 // to miss.
 func (ts *tankState) missedSteps(t *Tank, to point) bool {
 	stood := ts.last.t - ts.heldSince
-	if ts.drawing || stood < t.Loads.GapMin.Seconds() || !ts.interval.stood(stood, seldomHeld) || !ts.hidTruck(t, to) {
+	if ts.drawing || stood < t.Loads.GapMin.Seconds() || !ts.interval.stood(stood, seldomHeld) || !t.hidTruck(point{ts.heldSince, ts.last.v}, to) {
 		return false
 	}
 	made := ts.inflow(t, ts.heldSince)

@@ -1,0 +1,49 @@
+package tank
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"gauger/agent/tank/tanktest"
+)
+
+// Loads of which the readings show a part, or which they show at another time than that at which they were made.
+
+// A gateway is silent over a whole load, and then tells within minutes, as of now, all that it had kept: what fell lies in the silence, and is a load
+// for a person. A sensor that is spanned anew some minutes after a short silence is no load.
+func TestALoadThatAGatewayTellsWithinMinutesBehindASilence(t *testing.T) {
+	load := tanktest.Move{From: 5 * tanktest.Hour, Bbl: 95, Rate: 2.5}
+	for _, c := range []struct{ step, silent, told float64 }{{0.5, 3960, 270}, {0.125, 4200, 330}, {0.5, 0, 0}} {
+		r := newRig(t, tanktest.Well{Level0: 150, Inflow: 5, Moves: []tanktest.Move{load}})
+		r.every, r.site.tanks[0].Every, r.site.tanks[0].Sensor = 30, 30*time.Second, "float"
+		from := load.From - 1200
+		spanned := c.silent == 0
+		if spanned {
+			r.wells[0].Moves, r.wells[0].Inflow = nil, 150
+		}
+		w := r.wells[0]
+		r.sensor = func(_ int, s, _ float64) (float64, bool) {
+			off := 0.0
+			switch back := from + c.silent; {
+			case spanned && s > from && s < from+700:
+				return 0, false
+			case spanned:
+				off = 57 * math.Min(1, math.Max(0, math.Ceil((s-from-1000)/1000)))
+				c.step = 0.5
+			case s > from && s < back:
+				return 0, false
+			case s >= back && s < back+c.told:
+				s = from + (s-back)*(c.silent+c.told)/c.told
+			}
+			return math.Round((w.Level(s)-off)/c.step) * c.step, true
+		}
+		r.run(0, 9*tanktest.Hour)
+		switch {
+		case spanned && len(r.loads) > 0:
+			t.Errorf("spanned anew: %+v", r.loads)
+		case !spanned && (len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-load.Bbl) > 2 || len(r.loads[0].Review) == 0):
+			t.Errorf("%+v: want one load of 95 bbl that asks: %+v, events %+v", c, r.loads, r.events)
+		}
+	}
+}
