@@ -210,6 +210,9 @@ func (ts *tankState) leftUnseen(t *Tank, to point) float64 {
 func (ts *tankState) pendingIsTrue(t *Tank) acceptance {
 	p := ts.pending
 	stayed := p.last.t - p.first.t
+	if ts.fellAsHeld(t) {
+		return resumed
+	}
 	if p.count < stepFew || !ts.sensorWorks(t, stayed) {
 		return refused
 	}

@@ -47,3 +47,30 @@ func TestALoadThatAGatewayTellsWithinMinutesBehindASilence(t *testing.T) {
 		}
 	}
 }
+
+// The first levels that are believed come amid a load, from a node that speaks each 140 s and a gateway that repeats them each 10 s: nobody knows yet
+// how old a value is, and none of its falls is a step. Where nothing falls before it or behind it a step of a truck's size is none.
+func TestALoadUnderWayAtTheFirstValueOfANodeThatSpeaksSeldom(t *testing.T) {
+	first, shown := 4*tanktest.Hour, []float64{192.63, 182.62, 178.84, 179, 179.16, 171.57, 162.07, 151.88, 149.87}
+	r := newRig(t, tanktest.Well{Level0: 190})
+	r.sensor = func(_ int, s, _ float64) (float64, bool) {
+		k, last := int((s-first)/140), len(shown)-1
+		return shown[max(0, min(k, last))] + 0.11*float64(max(0, k-last)), s >= first
+	}
+	r.run(0, 8*tanktest.Hour)
+	if len(r.loads) != 1 || !said(r.loads[0], BeganBefore) || r.loads[0].GaugeBbl < 60 {
+		t.Errorf("want one load that began before it: %+v, events %+v", r.loads, r.events)
+	}
+
+	r = newRig(t, tanktest.Well{Level0: 190})
+	r.sensor = func(_ int, s, _ float64) (float64, bool) {
+		if s > 560 {
+			return 160, true
+		}
+		return 190, true
+	}
+	r.run(0, 8*tanktest.Hour)
+	if len(r.loads) != 0 {
+		t.Errorf("spanned anew: %+v", r.loads)
+	}
+}
