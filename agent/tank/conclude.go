@@ -58,6 +58,9 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 			}
 		}
 		u.tellMoved(i, ts, &d)
+		if by, _ := leaps(ts, t, d, fasterThan); by >= leapSome*(d.opening.level-d.closing.level) {
+			u.correctStepped(i, ts, d.opening.level, point{d.end, d.closing.level})
+		}
 		u.decide(i, ts, d, now)
 		ts.decidedTo, ts.lastDrawStart, ts.lastDrawEnd = math.Max(ts.decidedTo, math.Max(d.end, d.stuck.to)), d.start, d.end
 		for _, m := range d.moved {

@@ -2,6 +2,7 @@ package tank
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,5 +73,36 @@ func TestALoadUnderWayAtTheFirstValueOfANodeThatSpeaksSeldom(t *testing.T) {
 	r.run(0, 8*tanktest.Hour)
 	if len(r.loads) != 0 {
 		t.Errorf("spanned anew: %+v", r.loads)
+	}
+}
+
+// An echo hangs, alive, amid a load for longer than that is waited for, and comes free at once when the truck is gone: the ticket of before is told
+// that its load may be larger, at whatever time it is, and whether the step is believed or not. A sensor that is spanned anew while the well
+// goes on says nothing of a load.
+func TestAnEchoThatComesFreeHoursBehindALoadCorrectsIt(t *testing.T) {
+	load := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 132, Rate: 6.6}
+	for _, c := range []struct {
+		hung, spanned float64 // s from when to when it hung, s at which it is spanned anew
+		corrected     int
+	}{{76 * 60, 0, 1}, {5 * tanktest.Hour, 0, 1}, {0, 2 * tanktest.Hour, 0}} {
+		r := newRig(t, tanktest.Well{Level0: 200, Inflow: 74, Moves: []tanktest.Move{load}})
+		w, from := r.wells[0], load.From+600
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if s > from && s < from+c.hung {
+				v += w.Level(from) - w.Level(s)
+			}
+			if c.spanned > 0 && s > load.End()+c.spanned {
+				v -= 20
+			}
+			return v, true
+		}
+		r.run(0, 14*tanktest.Hour)
+		notes := ""
+		for _, x := range r.corrections {
+			notes += x.Note
+		}
+		if len(r.loads) == 0 || len(r.corrections) != c.corrected || c.corrected > 0 && !strings.Contains(notes, "stepped down at once") {
+			t.Errorf("%+v: %+v, corrections %+v, events %+v", c, r.loads, r.corrections, r.events)
+		}
 	}
 }

@@ -105,9 +105,16 @@ func (u *update) correctFrozen(i int, ts *tankState, since float64, to point) {
 }
 
 // correctStepped tells of the loads whose fall a step of the level has undone at once: the sensor had been wrong. One from below the closing, or
-// to above where the level would be without the load, undoes another step, or is a false echo.
+// to above where the level would be without the load, undoes another step, or is a false echo. One down, after which no more is gone than a truck
+// holds, from where the level has stood since the newest load while the well went on, may be the rest of that: the sensor hung.
 func (u *update) correctStepped(i int, ts *tankState, before float64, to point) {
+	t, last := &u.site.tanks[i], len(ts.reports.loads)-1
 	u.correctLoads(i, ts, to.t, func(l reportedLoad) Correction {
+		made, bbl, more := l.inflow*(to.t-l.end), t.barrels(l.opening, l.closing), t.barrels(before, to.v)
+		stood := made >= backExact && math.Abs(before-l.closing) <= math.Min(backAgain, made/2) && l.end == ts.reports.loads[last].end
+		if stood && t.Group == "" && more > wrongBbl(bbl) && (t.Loads.TruckMax == 0 || bbl+more <= t.Loads.TruckMax) {
+			return Correction{Note: fmt.Sprintf("the level stepped down at once from %.2f to %.2f in %s after its end, and had not risen meanwhile as the well makes it: the sensor may have hung, and the load be up to %.0f bbl larger", before, to.v, spanText(to.t-l.end), more)}
+		}
 		high := l.opening + l.inflow*(to.t-l.end)
 		if to.v-before < explainedShare*(l.opening-l.closing) || before < l.closing-handledNear || to.v > high+handledNear {
 			return Correction{}
