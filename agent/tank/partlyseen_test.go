@@ -106,3 +106,39 @@ func TestAnEchoThatComesFreeHoursBehindALoadCorrectsIt(t *testing.T) {
 		}
 	}
 }
+
+// The pump thins the vapour above the oil, which a pressure cell feels from its first minute on and which comes back behind the load: where the
+// readings go on falling as the pump draws, nobody opened a hatch before it, however far apart the readings at rest come. Where they rest first it
+// was one.
+func TestAPumpsVacuumIsNoHatch(t *testing.T) {
+	for _, rests := range []float64{0, 900} {
+		r := newRig(t, tanktest.Well{Level0: 150})
+		ts, start := &tankState{}, 36000.0
+		ts.noise.sigma, ts.interval.n, ts.interval.usual, ts.interval.mean = 0.43, 100, 289, 289
+		put := func(s, v float64) { ts.levels.recent = append(ts.levels.recent, sample{t: s, v: float32(v), n: 1}) }
+		for s := start - 7000; s < start-60; s += 340 {
+			put(s, 140)
+		}
+		step := 0.0
+		if rests > 0 {
+			step = 3
+		}
+		for s := start + 20; s < start+rests; s += 120 {
+			put(s, 137)
+		}
+		pump, end := 1.5/60, start+rests+2350
+		for s := start + rests + 20; s < end; s += 20 {
+			put(s, 140-step-pump*(s-start-rests)-1.2*(1-math.Exp(-(s-start-rests)/60)))
+		}
+		closing := 140 - step - pump*2350 - 1.2
+		for s := end + 60; s < end+2700; s += 300 {
+			put(s, closing+(1.2+step)*(1-math.Exp(-(s-end)/150)))
+		}
+		d := draw{start: start, end: end, next: math.Inf(1), leaptAt: math.Inf(1), samples: 100, opening: gauge{level: 140}, closing: gauge{level: closing}}
+		tank := &r.site.tanks[0]
+		tank.Sensor = "hydrostatic"
+		if step := startAfterSeldom(ts, tank, &d, end+2700); (step > 0) != (rests > 0) {
+			t.Errorf("rests for %g s: a hatch of %.2f in, from %.0f s", rests, step, d.start-start)
+		}
+	}
+}

@@ -185,6 +185,9 @@ func startAfterSeldom(ts *tankState, t *Tank, d *draw, now float64) float64 {
 	for k+1 < len(b) && math.Abs(d.opening.level-step-float64(b[k+1].v)) < slack {
 		k++
 	}
+	if d.opening.level-step-float64(b[k].v) > d.slope()*(b[k].t-open)/2 { // no rest shows: the pump drew on
+		return 0
+	}
 	shut := shutAgain(ts, t, *d, step, was, now)
 	if k+2 < len(b) {
 		drew := float64(b[k].v-b[k+1].v) * (b[k+2].t - b[k+1].t) / float64(b[k+1].v-b[k+2].v)
