@@ -142,3 +142,22 @@ func TestAPumpsVacuumIsNoHatch(t *testing.T) {
 		}
 	}
 }
+
+// Noise that is wider than the deadband moves each report, and its highest one next to a load is no leap of a value that stood.
+func TestNoiseThatMovesEachReportHasNotStood(t *testing.T) {
+	ts := &tankState{}
+	ts.noise.sigma, ts.interval.n, ts.interval.usual, ts.interval.mean = 0.5, 100, 30, 30
+	ts.interval.changes, ts.interval.held = 100, 30
+	start := 36000.0
+	for k := range 100 {
+		ts.levels.recent = append(ts.levels.recent, sample{t: start - 30*float64(100-k), v: float32(149 + 0.6*float64(k%2)), n: 1})
+	}
+	ts.levels.recent[98].v, ts.levels.recent[99].v = 151.2, 149.9
+	for k := range 100 {
+		ts.levels.recent = append(ts.levels.recent, sample{t: start + 20 + 20*float64(k), v: float32(149.2 - 0.4*float64(k)), n: 1})
+	}
+	d := draw{start: start, end: start + 2000, opening: gauge{level: 149.6}, closing: gauge{level: 110}, inflowBefore: 0.001}
+	if since, _, _ := hungInto(ts, d); since > 0 {
+		t.Errorf("it stood for %.0f s", start-since)
+	}
+}

@@ -197,7 +197,7 @@ func hungInto(ts *tankState, d draw) (since, made float64, leapt bool) {
 		last = k - 1
 	}
 	first, last := sameAs(b, last)
-	for up && first > 0 && math.Abs(float64(b[first-1].v-b[last].v)) <= bit { // a tape that hangs trembles by a step
+	for up && first > 0 && math.Abs(float64(b[first-1].v-b[last].v)) <= d.step+levelGrain { // a tape that hangs trembles by a step
 		first--
 	}
 	stood := b[last].t - b[first].t
