@@ -222,12 +222,13 @@ func (t *Tank) hidTruck(from, to point) bool {
 }
 
 // fellAsHeld says that what is pending fell on from the value that came first, and that this lies no lower than a pump draws while the value before
-// it stood: of a tank of which too little was read yet to know how long its gateway keeps a value. A step of the sensor falls no further.
+// it stood: of a tank of which too little was read yet to know how long its gateway keeps a value, if one does. A step of the sensor falls no further,
+// and what stood for longer rested.
 func (ts *tankState) fellAsHeld(t *Tank) bool {
 	p := ts.pending
-	down, on, most := ts.last.v-p.first.v, p.first.v-p.last.v, t.maxRate(p.last.v)
+	down, on, most, stood := ts.last.v-p.first.v, p.first.v-p.last.v, t.maxRate(p.last.v), p.first.t-ts.heldSince
 	return ts.interval.changes < heldFew && p.count >= stepFew && on >= ts.noise.leastFall() && on <= most*(p.last.t-p.first.t) &&
-		down >= on && down <= most*math.Min(p.first.t-ts.heldSince, heldUnknown)
+		down >= on && down <= most*stood && stood <= heldUnknown
 }
 
 // missedSteps says that a value which hid a truck stood through steps that the well makes in so long: a sensor whose steps are coarse has no noise
