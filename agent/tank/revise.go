@@ -109,17 +109,17 @@ func (u *update) correctFrozen(i int, ts *tankState, since float64, to point) {
 // holds, from where the level has stood since the newest load while the well went on, may be the rest of that: the sensor hung.
 func (u *update) correctStepped(i int, ts *tankState, before float64, to point) {
 	t, last := &u.site.tanks[i], len(ts.reports.loads)-1
-	u.correctLoads(i, ts, to.t, func(l reportedLoad) Correction {
-		made, bbl, more := l.inflow*(to.t-l.end), t.barrels(l.opening, l.closing), t.barrels(before, to.v)
+	u.correctLoads(i, ts, to.t, func(l reportedLoad) (c Correction) {
+		made, bbl, more, after := l.inflow*(to.t-l.end), t.barrels(l.opening, l.closing), t.barrels(before, to.v), spanText(to.t-l.end)
 		stood := made >= backExact && math.Abs(before-l.closing) <= math.Min(backAgain, made/2) && l.end == ts.reports.loads[last].end
-		if stood && t.Group == "" && more > wrongBbl(bbl) && (t.Loads.TruckMax == 0 || bbl+more <= t.Loads.TruckMax) {
-			return Correction{Note: fmt.Sprintf("the level stepped down at once from %.2f to %.2f in %s after its end, and had not risen meanwhile as the well makes it: the sensor may have hung, and the load be up to %.0f bbl larger", before, to.v, spanText(to.t-l.end), more)}
+		undoes := to.v-before >= explainedShare*(l.opening-l.closing) && before >= l.closing-handledNear && to.v <= l.opening+made+handledNear
+		switch {
+		case undoes:
+			c.Note = fmt.Sprintf("the level stepped up at once from %.2f to %.2f in %s after its end: the sensor may have been wrong all the time", before, to.v, after)
+		case stood && t.Group == "" && more > wrongBbl(bbl) && (t.Loads.TruckMax == 0 || bbl+more <= t.Loads.TruckMax):
+			c.Note = fmt.Sprintf("the level stepped down at once from %.2f to %.2f in %s after its end, and had not risen as the well makes it: the sensor may have hung, and the load be up to %.0f bbl larger", before, to.v, after, more)
 		}
-		high := l.opening + l.inflow*(to.t-l.end)
-		if to.v-before < explainedShare*(l.opening-l.closing) || before < l.closing-handledNear || to.v > high+handledNear {
-			return Correction{}
-		}
-		return Correction{Note: fmt.Sprintf("the level stepped up at once from %.2f to %.2f in %s after its end: the sensor may have been wrong all the time", before, to.v, spanText(to.t-l.end))}
+		return c
 	})
 }
 
