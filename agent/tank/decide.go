@@ -315,6 +315,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	if where, long, asks := stoodStill(ts, t, d); long > 0 && !(where == itsClosing && u.staysShutOff(i, d, d.end+long)) {
 		d.note(asks, fmt.Sprintf("value stood still at %s for %s: a sensor that hung, its blind zone, or a float at its stop", where, spanText(long)))
 	}
+	u.tellClock(i, ts, &d, now)
 	l := u.makeLoad(i, ts, d)
 	u.addEvidence(i, ts, d, now, &l)
 	ts.reports.keep(l, d)

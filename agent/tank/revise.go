@@ -3,6 +3,7 @@ package tank
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"gauger/agent/tank/stats"
@@ -14,6 +15,11 @@ const (
 	othersSeen = 6 * 3600.0  // s after it came back for which the other tanks' levels are sure to be known
 	mostBack   = 0.95        // share of what came back that is most of it
 	frozenOff  = 0.5         // in between the frozen value and the one after it that inflow does not explain
+	clockMost  = 6 * 3600.0  // s between the draws of a pump on a clock, at most
+	clockLate  = 0.05        // share of that by which they come early or late
+	clockSize  = 0.1         // share of the smallest by which the largest is more
+	clockSkips = 3           // times that a draw comes at, of which it may leave out all but one: it fell into a load, or was too small for one
+	clockBack  = 0.9         // share of a draw that is there again when the next one begins
 )
 
 // correctLoads tells of the reported loads for which wrong finds a reason, each once.
@@ -196,4 +202,54 @@ func (u *update) correctMoved(i int, ts *tankState, from, to point) {
 			})
 		}
 	}
+}
+
+// taken are the barrels of a reported load with the most that flowed in meanwhile.
+func (t *Tank) taken(l reportedLoad) float64 {
+	return t.barrels(l.opening, l.closing) + l.inflow*(l.end-l.start)*t.Table.PerInch(l.opening)
+}
+
+// onClock are the two loads before one, of those that are given, that a pump on a clock drew with it, as one does that sends power oil down the
+// wells, and the seconds between them: none is half of what a truck holds, all are alike, equally far apart, day and night, and what each took
+// was there again before the next began. Trucks that load as much each time have no such clock, and what a well makes in hours is less than they take.
+func (t *Tank) onClock(loads []reportedLoad, d reportedLoad) (two []reportedLoad, every float64) {
+	next, was := d, d
+	for k := len(loads) - 1; k >= 0 && len(two) < 2; k-- {
+		l := loads[k]
+		least, most := min(t.taken(l), t.taken(d)), max(t.taken(l), t.taken(d))
+		if most <= (1+clockSize)*least && most < t.Loads.TruckMax/2 && next.opening-l.closing >= clockBack*(l.opening-l.closing) {
+			apart := was.start - l.start
+			if every == 0 {
+				every = apart
+			}
+			every, two, was = min(every, apart), append(two, l), l
+		}
+		next = l
+	}
+	if len(two) < 2 || every > clockMost {
+		return nil, 0
+	}
+	for _, apart := range []float64{d.start - two[0].start, two[0].start - two[1].start} {
+		if n := math.Round(apart / every); n > clockSkips || math.Abs(apart-n*every) > clockLate*every {
+			return nil, 0
+		}
+	}
+	return two, every
+}
+
+// tellClock says of a draw that a pump on a clock made it, and corrects those before, which nobody could know from trucks' loads.
+func (u *update) tellClock(i int, ts *tankState, d *draw, now float64) {
+	t := &u.site.tanks[i]
+	two, every := t.onClock(ts.reports.loads, reported(*d))
+	if len(two) == 0 {
+		return
+	}
+	d.doubts = append(d.doubts, fmt.Sprintf("like two draws before it, some %s apart, and each was there again before the next: a pump on a clock, as for power oil, and no truck", spanText(every)))
+	u.correctLoads(i, ts, now, func(l reportedLoad) Correction {
+		before := ts.reports.loads[:slices.IndexFunc(ts.reports.loads, func(x reportedLoad) bool { return x.key == l.key })]
+		if told, _ := t.onClock(before, l); len(told) > 0 || !slices.ContainsFunc(two, func(x reportedLoad) bool { return x.key == l.key }) {
+			return Correction{}
+		}
+		return Correction{Note: fmt.Sprintf("draws like it came again, some %s apart, and each was there again before the next: a pump on a clock, as for power oil, and the oil never left the site", spanText(every))}
+	})
 }

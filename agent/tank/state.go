@@ -186,9 +186,14 @@ type reportedLoad struct {
 // keep keeps a load that is reported, for what may come to light.
 func (r *reports) keep(l Load, d draw) {
 	from := max(0, len(r.loads)-reportedMost+1)
-	r.loads = append(r.loads[from:len(r.loads):len(r.loads)], reportedLoad{
-		key: l.Began.UnixMilli(), start: d.start, end: d.end, opening: l.Open, closing: l.Close, inflow: math.Max(d.usualInflow, math.Max(d.inflowBefore, d.inflowAfter)),
-	})
+	x := reported(d)
+	x.key, x.opening, x.closing = l.Began.UnixMilli(), l.Open, l.Close
+	r.loads = append(r.loads[from:len(r.loads):len(r.loads)], x)
+}
+
+// reported is a draw as a load that was reported.
+func reported(d draw) reportedLoad {
+	return reportedLoad{start: d.start, end: d.end, opening: d.opening.level, closing: d.closing.level, inflow: math.Max(d.usualInflow, math.Max(d.inflowBefore, d.inflowAfter))}
 }
 
 // usual are the barrels of the middle one of a tank's loads before; 0 where there were too few.
