@@ -191,3 +191,26 @@ func TestDumpsDoNotCutASlowLoad(t *testing.T) {
 		}
 	}
 }
+
+// What lies below the closing while a vacuum's dip dies away is the dip, and the level rises meanwhile: it did not fall on.
+func TestADipThatDiesAwayIsNoFallBehindALoad(t *testing.T) {
+	for _, every := range []float64{60, 120, 300} {
+		w := tanktest.Well{Level0: 180, Moves: []tanktest.Move{{From: aLoad.From, Bbl: 66, Rate: 5}}}
+		r := newRig(t, w)
+		end := w.Moves[0].End()
+		r.every, r.site.tanks[0].Sensor = every, "hydrostatic"
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if s > aLoad.From {
+				v -= 1.9 * math.Exp(-math.Max(0, s-end)/170) * math.Min(1, (s-aLoad.From)/60)
+			}
+			return tanktest.Radar(i, s, v), true
+		}
+		r.run(0, end+3*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%g s: loads %+v", every, r.loads)
+		}
+		if l := r.loads[0]; math.Abs(l.GaugeBbl-66) > 1 || len(l.Review) > 0 {
+			t.Errorf("every %g s: %.2f bbl of 66, %q", every, l.GaugeBbl, l.Review)
+		}
+	}
+}

@@ -19,6 +19,7 @@ const (
 	atomMoves   = 5.0        // standard errors by which more of them lie on it in one half of the time than in the other where the level moves
 	seldomRead  = 120.0      // s between readings, one of which may be on its way
 	steadyWell  = 0.7        // share of what the well makes that comes at least
+	dipFaded    = 600.0      // s behind a load, after which no vacuum's dip is left to speak of
 	fellMost    = 1.5        // times what makes a ticket wrong that it falls at least, of a wide tank, where an inch is more
 	slowBbl     = 5.0        // bbl that leave before the pump draws as it does then
 	slowLong    = 300.0      // s in which they do at least
@@ -254,6 +255,9 @@ func fellOn(ts *tankState, t *Tank, d draw, now float64) float64 {
 	}
 	to, rest := d.watched(t, now), d.evenRest(&ts.levels)
 	low := rest.sink(from, to, d.closing.level)
+	if faded := d.end + dipFaded; d.closing.dipped && faded+fellEvery <= to { // until then it is the dip that is below it
+		low = math.Min(low, rest.sink(faded, to, d.closing.level+dipFaded*min(d.inflowBefore, d.inflowAfter, d.usualInflow)))
+	}
 	if low <= t.sensorError() { // its closing is what it fell to
 		from = rest.downTo(from, to, d.closing.level+math.Hypot(d.closing.err, t.sensorError()))
 	}
