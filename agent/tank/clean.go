@@ -13,6 +13,7 @@ const (
 	stuckWait  = 60.0   // s that a jump from a frozen value has to stay
 	spikeWorth = 8.0    // in; a smaller jump that comes back is slosh
 	endMargin  = 0.5    // in from the bottom and the top of the tank, where no level comes to at once
+	loadLine   = 4.0    // in above the bottom of the tank, below which none draws: the bottoms lie under it
 	pumpStood  = 120.0  // s; the least that a value stands still while oil was leaving, to be stuck
 	quickTimes = 2.0    // times max_rate of a fall that is a load all the same, in doubt, where its readings show it on its way
 	leapTimes  = 1.25   // so many times as far as the pump draws

@@ -230,6 +230,9 @@ func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
 		"in, where no pump draws": {[]tanktest.Move{aLoad}, func(s float64) float64 {
 			return 0.2 - tanktest.Well{Level0: 180, Inflow: 30, Moves: []tanktest.Move{aLoad}}.Level(aLoad.End())
 		}},
+		"a tank that was cleaned out": {[]tanktest.Move{aLoad}, func(s float64) float64 {
+			return 2.6 - tanktest.Well{Level0: 180, Inflow: 30, Moves: []tanktest.Move{aLoad}}.Level(aLoad.End())
+		}},
 		"left 9 min before the rest: a bleed": {[]tanktest.Move{{From: aLoad.From - 500 - 900, Bbl: 22, Rate: 1.5}, aLoad}, nil},
 		"water, or another truck":             {[]tanktest.Move{aLoad, {From: aLoad.End() + 400, Bbl: 22, Rate: 3}}, nil},
 		"the truck gave oil back":             {[]tanktest.Move{aLoad, {From: aLoad.End() + 240, Bbl: -8, Rate: 2}}, nil},
