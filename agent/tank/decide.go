@@ -170,7 +170,7 @@ func (u *update) parted(i int, ts *tankState, d *draw) bool {
 	}
 	for j, o := range u.separate(i) {
 		other := u.st.tanks[j]
-		rose, seen := other.riseKnown(o, from, to, other.readFar())
+		rose, seen := other.riseKnown(o, from, to, other.interval.gapMin(o, u.site.speed))
 		if !seen || rose < math.Hypot(math.Max(partBbl, wrongBbl(t.volume(*d))), 2*restSigmas*other.noise.perSample()*o.Table.PerInch(other.last.v)) {
 			continue
 		}

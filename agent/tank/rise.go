@@ -71,8 +71,9 @@ func (s siteTanks) partlyMoved(i int, d draw, removed float64) (why string, bbl 
 	}
 	for j, o := range s.separate(i) {
 		other := s.st.tanks[j]
-		rose, seen := other.riseKnown(o, from, to, other.readFar())
-		if seen && rose >= math.Max(wrongBbl(removed), partMoved*removed) && other.filledFast(o, from, to) && !s.wellTurned(i, j, from, to) {
+		_, seen := other.riseKnown(o, from, to, other.readFar())
+		rose, known := other.riseKnown(o, from, to, other.interval.gapMin(o, s.site.speed))
+		if known && rose >= math.Max(wrongBbl(removed), partMoved*removed) && other.filledFast(o, from, to) && !s.wellTurned(i, j, from, to) {
 			return fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, faster than a well fills it: some of this moved there", o.ID, rose), rose
 		}
 		if rose := other.roseUnseen(o, from, to); !seen && rose >= explainedShare*removed && rose <= removed/explainedShare {
