@@ -300,7 +300,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		d.doubts = append(d.doubts, fmt.Sprintf("level had just risen before it, and behind such rises it sinks by some %.1f in: foam at the opening", foam))
 	}
 	takeLate(ts, t, &d, now)
-	if g, foam := behindFoam(ts, t, d, now); foam > 0 {
+	if g, foam := behindFoam(ts, t, d, now); foam > 0 && !u.sankInto(i, &d, now) {
 		d.closing, d.foam = g, foam
 		d.doubts = append(d.doubts, stillFoam(ts, t, d, now)...)
 	}

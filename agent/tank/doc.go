@@ -84,6 +84,10 @@
 // the pump had taken the level meanwhile is a hole in it, and one that hung behind it, while the well went on, and fell to the oil gives it its closing.
 // What stands on the oil behind a load and goes quickly at first and then less is foam, as soon as the level rests where it went.
 //
+// Equal draws below half of a truckload that come at even times, each there again before the next, are those of a pump on a clock, as for power
+// oil: from the third on they ask, and those before it are corrected. No load line draws below four inches. What comes up behind a load for
+// longer than a hose runs, as no well of the site did in a day, is none of its inflow; what sinks behind it while another tank takes it in is no foam.
+//
 // A sensor that moves behind a load says nothing against it where the level had come to rest before, alive, and no pump or truck took what fell.
 //
 // Nothing is waited for without end: a load that is seen whole is decided two hours after it, however many small falls before it might come back.

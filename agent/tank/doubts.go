@@ -295,6 +295,7 @@ func takeFallenOn(ts *tankState, t *Tank, d *draw, now float64) {
 func (u *update) takeRisen(i int, ts *tankState, d *draw, now float64) {
 	t := &u.site.tanks[i]
 	inches, until := ts.roseOnce(t, *d, now)
+	u.takeSwollen(i, ts, d, now)
 	if inches <= 0 {
 		return
 	}

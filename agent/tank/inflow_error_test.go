@@ -332,3 +332,24 @@ func TestAWanderingWellFlowsInAsBesideTheLoad(t *testing.T) {
 		t.Errorf("what flowed in is %.2f bbl off", off)
 	}
 }
+
+// The surface comes up behind a load as no well of the site fills a tank: foam, or oil from elsewhere. It did not flow in while the truck loaded.
+func TestWhatComesUpBehindALoadAsNoWellMakesIsNoInflow(t *testing.T) {
+	load := tanktest.Move{From: 12 * tanktest.Hour, Bbl: 170, Rate: 7}
+	w := tanktest.Well{Level0: 140, Inflow: 60, Moves: []tanktest.Move{load}}
+	r := newRig(t, w, tanktest.Well{Level0: 140})
+	r.every = 60
+	r.sensor = func(i int, s, v float64) (float64, bool) {
+		if since := s - load.End() - 400; i == 0 && since > 0 {
+			v += 9 * math.Min(1, since/2100) * math.Exp(-math.Max(0, since-5000)/3600)
+		}
+		return tanktest.Radar(i, s, v), true
+	}
+	r.run(0, load.End()+4*tanktest.Hour)
+	if len(r.loads) != 1 {
+		t.Fatalf("%+v", r.loads)
+	}
+	if l := r.loads[0]; l.InflowBbl > 2 || len(l.Review) == 0 {
+		t.Errorf("%.1f bbl flowed in, of 1: %q", l.InflowBbl, l.Review)
+	}
+}

@@ -16,6 +16,7 @@ const (
 	lossIn     = 4.5
 	lossTop    = 0.3        // in below the highest level at which a loss has begun
 	slowShare  = 0.5        // of what a tank lost over another's draw, that a load of its share holds at least
+	swellTimes = 3.0        // times what a well made, which rises behind a load that it is not
 	foamLong   = 4.5 * 3600 // s that a lift of the level may take to go down again
 )
 
@@ -209,6 +210,45 @@ func (u *update) fellTogether(i int, ts *tankState, d draw, removed float64) {
 	if _, rose := u.othersRose(i, from, to); tanks > 1 && removed >= u.site.tanks[i].Loads.MinLoad && rose < explainedShare*removed {
 		u.addEvent(ts, i, eventrules.UnexplainedLoss, from, to, fmt.Sprintf("it and %d other tanks fell together by %.1f bbl, each by less than min_load: a truck may have had them through an equaliser, and as no group joins them there is no ticket", tanks-1, removed))
 	}
+}
+
+// takeSwollen takes the well at what it made before for a draw behind which the level rose for long as no well of the site did in a day, and no
+// other tank gave it, and asks: foam came up, or oil in by another way, and none of that flowed in while the truck loaded.
+func (u *update) takeSwollen(i int, ts *tankState, d *draw, now float64) {
+	t, until := &u.site.tanks[i], d.watched(&u.site.tanks[i], now)
+	per, made, h := t.Table.PerInch(d.closing.level), max(d.inflowBefore, d.usualInflow), ts.levels.history
+	rose := (d.inflowAfter - made) * (until - d.end) * per
+	if t.Group != "" || !d.inflow.known || len(h) == 0 || d.start-h[0].t < lossWindow || d.inflowAfter <= swellTimes*made ||
+		(d.inflowAfter-made)*(d.end-d.start)*per <= wrongBbl(t.volume(*d)) || u.othersLost(i, d.end, until) >= (1-explainedShare)*rose {
+		return
+	}
+	for j := range u.site.tanks {
+		o, other := &u.site.tanks[j], u.st.tanks[j]
+		if other.levels.roseAlike(d.start, until, d.inflowAfter*per/o.Table.PerInch(other.last.v)) {
+			return
+		}
+	}
+	d.doubts = append(d.doubts, fmt.Sprintf("level rose behind it by %.1f bbl a minute, as no well of the site did in the day before: foam, or oil from elsewhere, which is not taken for its inflow", d.inflowAfter*per*60))
+	d.inflowAfter = made
+}
+
+// sankInto says that the level sank behind a draw because its oil went to another tank, which rose by as much, as no well filled either: what
+// stood before that is the closing, and no foam was on it.
+func (s siteTanks) sankInto(i int, d *draw, now float64) bool {
+	t, ts := &s.site.tanks[i], s.st.tanks[i]
+	until := d.watched(t, now)
+	sank := ts.levels.sink(d.end+settleShort, until, math.Inf(-1)) * t.Table.PerInch(d.closing.level)
+	for j, o := range s.separate(i) {
+		other := s.st.tanks[j]
+		rose, seen := other.riseKnown(o, d.end, until, other.interval.gapMin(o, s.site.speed))
+		long := (until - d.end) / 2
+		if seen && rose >= math.Max(partBbl, explainedShare*sank) && other.levels.mostRisen(d.end, until, long) > burstTimes*other.levels.mostRisen(d.start-learnFrom, d.start, long) && !s.wellTurned(i, j, d.end, until) {
+			d.next = math.Max(d.end+settleShort, other.levels.roseIn(d.end, until, other.inflow(o, d.end).usual).lo-nodeEvery)
+			d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose by %.1f bbl behind it while this one sank: they moved there and are not in it", o.ID, rose))
+			return true
+		}
+	}
+	return false
 }
 
 // fillTimes are the seconds over which a tank's rise between two times is compared with what wells do: of a few readings, and as long as it took,

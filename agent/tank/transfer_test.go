@@ -226,3 +226,56 @@ func TestAFewBarrelsGivenBackMinutesBehindALoad(t *testing.T) {
 		}
 	}
 }
+
+// An equaliser is opened before a truck loads, and the tank that it fills reports by exception, so that it is silent when it is full: what moved
+// there is told.
+func TestATransferIntoATankThatIsSilentWhenItIsFull(t *testing.T) {
+	load := tanktest.Move{From: 6*tanktest.Hour + 900, Bbl: 98, Rate: 3.7}
+	var out, in []tanktest.Move
+	for k := range 6 { // it fades
+		m := tanktest.Move{From: 6*tanktest.Hour + 180*float64(k), Bbl: 8.86 * math.Exp(-float64(k)/2), Rate: 3 * math.Exp(-float64(k)/2)}
+		back := m
+		back.Bbl = -m.Bbl
+		out, in = append(out, m), append(in, back)
+	}
+	r := newRig(t, tanktest.Well{Level0: 150, Inflow: 190, Moves: append(out, load)}, tanktest.Well{Level0: 102.75, Moves: in})
+	told, at := 0.0, -1e9
+	r.site.tanks[1].Every = 15 * time.Minute
+	r.sensor = func(i int, s, v float64) (float64, bool) {
+		v = math.Round(tanktest.Radar(i, s, v)*2) / 2
+		if i == 0 || v != told || s-at >= 900 {
+			if i == 1 {
+				told, at = v, s
+			}
+			return v, true
+		}
+		return 0, false
+	}
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) != 1 || !strings.Contains(strings.Join(r.loads[0].Review, "; "), "tank TK-2 rose") {
+		t.Errorf("%+v", r.loads)
+	}
+}
+
+// Behind a load the level sinks on by gravity into another tank, which rises by it: it is no foam that collapses, and what stood before that is the
+// closing.
+func TestWhatRunsToAnotherTankBehindALoadIsNoFoam(t *testing.T) {
+	load := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 100, Rate: 4.1}
+	out, in := []tanktest.Move{load}, []tanktest.Move(nil)
+	for k := range 8 { // it fades
+		m := tanktest.Move{From: load.End() + 600 + 200*float64(k), Bbl: 4.4 * (1 - float64(k)/9), Rate: 1.32 * (1 - float64(k)/9)}
+		out = append(out, m)
+		m.Bbl = -m.Bbl
+		in = append(in, m)
+	}
+	r := newRig(t, tanktest.Well{Level0: 190, Inflow: 150, Moves: out}, tanktest.Well{Level0: 115, Moves: in})
+	r.every = 30
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) != 1 {
+		t.Fatalf("%+v; %+v", r.loads, r.events)
+	}
+	l := r.loads[0]
+	if said := strings.Join(append(l.Remarks, l.Review...), "; "); math.Abs(l.GaugeBbl-98) > 1.5 || strings.Contains(said, "foam of") || !strings.Contains(said, "tank TK-2 rose") {
+		t.Errorf("%.1f bbl, %q", l.GaugeBbl, said)
+	}
+}
