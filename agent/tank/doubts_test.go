@@ -223,16 +223,14 @@ func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
 	flush := tanktest.Move{From: aLoad.From - 470, Bbl: 5, Rate: aLoad.Rate} // of the hose, by the truck's own pump
 	back := tanktest.Move{From: aLoad.End() + 600, Bbl: -0.4 * aLoad.Bbl, Rate: 8}
 	waves := func(s float64) float64 { return 10 * tanktest.Radar(1, s, 0) }
+	low := tanktest.Well{Level0: 180, Inflow: 30, Moves: []tanktest.Move{aLoad}}.Level(aLoad.End())
+	closesAt := func(v float64) func(float64) float64 { return func(float64) float64 { return v - low } }
 	for says, c := range map[string]struct {
 		moves []tanktest.Move
 		off   func(s float64) float64
 	}{
-		"in, where no pump draws": {[]tanktest.Move{aLoad}, func(s float64) float64 {
-			return 0.2 - tanktest.Well{Level0: 180, Inflow: 30, Moves: []tanktest.Move{aLoad}}.Level(aLoad.End())
-		}},
-		"a tank that was cleaned out": {[]tanktest.Move{aLoad}, func(s float64) float64 {
-			return 2.6 - tanktest.Well{Level0: 180, Inflow: 30, Moves: []tanktest.Move{aLoad}}.Level(aLoad.End())
-		}},
+		"in, where no pump draws":             {[]tanktest.Move{aLoad}, closesAt(0.2)},
+		"a tank that was cleaned out":         {[]tanktest.Move{aLoad}, closesAt(2.6)},
 		"left 9 min before the rest: a bleed": {[]tanktest.Move{{From: aLoad.From - 500 - 900, Bbl: 22, Rate: 1.5}, aLoad}, nil},
 		"water, or another truck":             {[]tanktest.Move{aLoad, {From: aLoad.End() + 400, Bbl: 22, Rate: 3}}, nil},
 		"the truck gave oil back":             {[]tanktest.Move{aLoad, {From: aLoad.End() + 240, Bbl: -8, Rate: 2}}, nil},
