@@ -222,9 +222,8 @@ func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
 	bleed := tanktest.Move{From: aLoad.From - 360, Bbl: 4, Rate: 2}
 	flush := tanktest.Move{From: aLoad.From - 470, Bbl: 5, Rate: aLoad.Rate} // of the hose, by the truck's own pump
 	back := tanktest.Move{From: aLoad.End() + 600, Bbl: -0.4 * aLoad.Bbl, Rate: 8}
-	waves := func(s float64) float64 { return 10 * tanktest.Radar(1, s, 0) }
-	low := tanktest.Well{Level0: 180, Inflow: 30, Moves: []tanktest.Move{aLoad}}.Level(aLoad.End())
-	closesAt := func(v float64) func(float64) float64 { return func(float64) float64 { return v - low } }
+	left := tanktest.Well{Level0: 180, Inflow: 30, Moves: []tanktest.Move{aLoad}}.Level(aLoad.End())
+	closesAt := func(v float64) func(float64) float64 { return func(float64) float64 { return v - left } }
 	for says, c := range map[string]struct {
 		moves []tanktest.Move
 		off   func(s float64) float64
@@ -239,7 +238,7 @@ func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
 		"bbl left 7 min before the rest":      {[]tanktest.Move{flush, aLoad}, nil},
 		"are not counted: its start":          {[]tanktest.Move{{From: aLoad.From - 630, Bbl: 6, Rate: 3.8}, aLoad}, nil},
 		"18 min before it, perhaps as fast":   {[]tanktest.Move{{From: aLoad.From - 1260, Bbl: 18, Rate: 6}, {From: aLoad.From - 700, Bbl: -12, Rate: 3}, aLoad}, nil},
-		"7 min before it, perhaps as fast":    {[]tanktest.Move{{From: aLoad.From - 600, Bbl: 3, Rate: 1.3}, aLoad}, waves},
+		"7 min before it, perhaps as fast":    {[]tanktest.Move{{From: aLoad.From - 600, Bbl: 3, Rate: 1.3}, aLoad}, func(s float64) float64 { return 10 * tanktest.Radar(1, s, 0) }},
 		"in came back":                        {[]tanktest.Move{aLoad, back}, nil},
 		"foam, or oil that came in": {[]tanktest.Move{aLoad}, func(s float64) float64 {
 			since := s - aLoad.End()
