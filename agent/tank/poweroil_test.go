@@ -34,7 +34,7 @@ func TestAPumpOnAClockIsNoTruck(t *testing.T) {
 	}
 }
 
-// Neither loads of a truck, nor draws that are not there again before the next, nor those at odd times, are a clock's.
+// Neither loads of a truck, nor draws that are not there again before the next, nor those at odd times, nor each tank's share of a group's loads, are a clock's.
 func TestAlikeLoadsAreNoPumpOnAClock(t *testing.T) {
 	odd, kept := onAClock(4, 10700), onAClock(4, 10700)
 	odd[2].From, odd[4].From = odd[2].From-1200, odd[4].From+300
@@ -45,8 +45,13 @@ func TestAlikeLoadsAreNoPumpOnAClock(t *testing.T) {
 	for k := range large {
 		large[k].Bbl, large[k].Rate = 4*large[k].Bbl, 4*large[k].Rate
 	}
-	for name, moves := range map[string][]tanktest.Move{"odd times": odd, "not there again": kept, "a truck's": large} {
-		r := newRig(t, tanktest.Well{Level0: 170, Inflow: 60, Moves: moves})
+	for name, moves := range map[string][]tanktest.Move{"odd times": odd, "not there again": kept, "a truck's": large, "a group's": onAClock(4, 10700)} {
+		well := tanktest.Well{Level0: 170, Inflow: 60, Moves: moves}
+		r := newRig(t, well)
+		if name == "a group's" {
+			r = newRig(t, well, well)
+			r.site.tanks[0].Group, r.site.tanks[1].Group = "A", "A"
+		}
 		r.run(0, 14*tanktest.Hour)
 		if len(r.loads) < 3 {
 			t.Errorf("%s: %d loads: %+v", name, len(r.loads), r.verdicts)

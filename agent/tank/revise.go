@@ -241,7 +241,7 @@ func (t *Tank) onClock(loads []reportedLoad, d reportedLoad) (two []reportedLoad
 func (u *update) tellClock(i int, ts *tankState, d *draw, now float64) {
 	t := &u.site.tanks[i]
 	two, every := t.onClock(ts.reports.loads, reported(*d))
-	if len(two) == 0 {
+	if len(two) == 0 || t.Group != "" { // whose tanks give a share each
 		return
 	}
 	d.doubts = append(d.doubts, fmt.Sprintf("like two draws before it, some %s apart, and each was there again before the next: a pump on a clock, as for power oil, and no truck", spanText(every)))
