@@ -148,7 +148,7 @@ func (l *levels) strayed(at, seconds, rate, per, top float64) (strays, beside fl
 	}
 	strays = fromRate / n
 	if m >= stretchFew {
-		strays, beside = math.Min(strays, fromNext/m), stats.Clamp(withNext/(ofNext+stretchPrior*strays), 0, 1)
+		strays, beside = math.Min(strays, fromNext/m), stats.Clamp(withNext/math.Max(ofNext+stretchPrior*strays, levelGrain*levelGrain), 0, 1)
 	}
 	return math.Sqrt(strays), beside
 }

@@ -353,3 +353,14 @@ func TestWhatComesUpBehindALoadAsNoWellMakesIsNoInflow(t *testing.T) {
 		t.Errorf("%.1f bbl flowed in, of 1: %q", l.InflowBbl, l.Review)
 	}
 }
+
+// A tank that stood dead still for hours strays by nothing, and with nothing beside it.
+func TestADeadStillTankStraysWithNothing(t *testing.T) {
+	var l levels
+	for s := 0.0; s < 12*tanktest.Hour; s += historyEvery {
+		l.history = append(l.history, sample{t: s, v: 150, n: 1})
+	}
+	if strays, beside := l.strayed(12*tanktest.Hour, 1800, 0, 1.68, 222); strays != 0 || beside != 0 {
+		t.Errorf("strays by %v, and by %v of what is beside it", strays, beside)
+	}
+}
