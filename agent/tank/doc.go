@@ -23,8 +23,8 @@
 //	                to where it was), decide (what it was), error and error_factors, foam (what stood on the oil behind it, and
 //	                how it goes, and a sensor that follows late), doubts (what the readings say against it), lumps (what a well that comes
 //	                by turns brought meanwhile, as the fall shows it), load
-//	other verdicts  slow_loss (oil that goes slowly, or that a group's tank gave too slowly for a draw), revise (loads that
-//	                were reported), report (faults that last, steps of the clock)
+//	other verdicts  slow_loss (oil that goes slowly, or that a group's tank gave too slowly for a draw, and what sinks or
+//	                rises for long behind a load), revise (loads that were reported), report (faults that last, steps of the clock)
 //	from outside    refit (another list of tanks, another way of measuring), queries, codec (what is stored)
 //
 // # Decisions
@@ -87,7 +87,7 @@
 //
 // Equal draws below half of a truckload that come at even times, each there again before the next, are those of a pump on a clock, as for power
 // oil: from the third on they ask, and those before it are corrected. No load line draws below four inches. What comes up behind a load for
-// longer than a hose runs, as no well of the site did in a day, is none of its inflow; what sinks behind it while another tank takes it in is no foam.
+// longer than a hose runs, as no well of the site did in hours, is none of its inflow; what sinks behind it while another tank takes it in is no foam.
 //
 // A sensor that moves behind a load says nothing against it where the level had come to rest before, alive, and no pump or truck took what fell.
 //

@@ -334,8 +334,11 @@ func cameInLumps(ts *tankState, t *Tank, d draw, turns bool, average, unsure flo
 		return average, unsure
 	}
 	z, ok := lumpsAbout(ts, d, d.watched(t, ts.last.t))
+	if !ok {
+		return average, unsure
+	}
 	b, parts, noise := fallParts(ts, d)
-	if !ok || len(b) < lumpsLevels {
+	if len(b) < lumpsLevels {
 		return average, unsure
 	}
 	v := sieve{at: make([]float64, len(b)), parts: parts, well: stats.Square(lumpsVary * z.fast), noise: noise}

@@ -237,19 +237,19 @@ func (t *Tank) onClock(loads []reportedLoad, d reportedLoad) (two []reportedLoad
 	return two, every
 }
 
-// tellClock says of a draw that a pump on a clock made it, and corrects those before, which nobody could know from trucks' loads.
+// tellClock doubts a draw that a pump on a clock may have made, and corrects those before, which nobody could know from trucks' loads.
 func (u *update) tellClock(i int, ts *tankState, d *draw, now float64) {
 	t := &u.site.tanks[i]
 	two, every := t.onClock(ts.reports.loads, reported(*d))
 	if len(two) == 0 || t.Group != "" { // whose tanks give a share each
 		return
 	}
-	d.doubts = append(d.doubts, fmt.Sprintf("like two draws before it, some %s apart, and each was there again before the next: a pump on a clock, as for power oil, and no truck", spanText(every)))
+	d.doubts = append(d.doubts, fmt.Sprintf("like two draws before it, some %s apart, and each was there again before the next: rather a pump on a clock, as for power oil, than a truck", spanText(every)))
 	u.correctLoads(i, ts, now, func(l reportedLoad) Correction {
 		before := ts.reports.loads[:slices.IndexFunc(ts.reports.loads, func(x reportedLoad) bool { return x.key == l.key })]
 		if told, _ := t.onClock(before, l); len(told) > 0 || !slices.ContainsFunc(two, func(x reportedLoad) bool { return x.key == l.key }) {
 			return Correction{}
 		}
-		return Correction{Note: fmt.Sprintf("draws like it came again, some %s apart, and each was there again before the next: a pump on a clock, as for power oil, and the oil never left the site", spanText(every))}
+		return Correction{Note: fmt.Sprintf("draws like it came again, some %s apart, and each was there again before the next: rather a pump on a clock, as for power oil, than a truck, and no oil may have left the site", spanText(every))}
 	})
 }

@@ -63,7 +63,8 @@ func (s siteTanks) othersRoseOver(i int, d draw) (name string, bbl float64) {
 }
 
 // partlyMoved is what speaks for a part of a draw having gone to another tank, or all of it where nobody saw that one meanwhile: a tank
-// that rose faster than a well fills it while no other fell, or that is fuller by as much behind the time in which it was not read.
+// that rose faster than a well fills it while no other fell, as its readings next to the draw show, however seldom they come, or that is fuller by
+// as much behind the time in which it was not read.
 func (s siteTanks) partlyMoved(i int, d draw, removed float64) (why string, bbl float64) {
 	from, to := d.shows()
 	if len(s.fallingTanks(i, from, to)) > 1 {

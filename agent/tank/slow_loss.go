@@ -212,7 +212,7 @@ func (u *update) fellTogether(i int, ts *tankState, d draw, removed float64) {
 	}
 }
 
-// takeSwollen takes the well at what it made before for a draw behind which the level rose for long as no well of the site did in a day, and no
+// takeSwollen takes the well at what it made before for a draw behind which the level rose for long as no well of the site did in all that is known, and no
 // other tank gave it, and asks: foam came up, or oil in by another way, and none of that flowed in while the truck loaded.
 func (u *update) takeSwollen(i int, ts *tankState, d *draw, now float64) {
 	t, until := &u.site.tanks[i], d.watched(&u.site.tanks[i], now)
@@ -228,12 +228,12 @@ func (u *update) takeSwollen(i int, ts *tankState, d *draw, now float64) {
 			return
 		}
 	}
-	d.doubts = append(d.doubts, fmt.Sprintf("level rose behind it by %.1f bbl a minute, as no well of the site did in the day before: foam, or oil from elsewhere, which is not taken for its inflow", d.inflowAfter*per*60))
+	d.doubts = append(d.doubts, fmt.Sprintf("level rose behind it by %.1f bbl a minute, as no well of the site did in the hours before it: foam, or oil from elsewhere, which is not taken for its inflow", d.inflowAfter*per*60))
 	d.inflowAfter = made
 }
 
-// sankInto says that the level sank behind a draw because its oil went to another tank, which rose by as much, as no well filled either: what
-// stood before that is the closing, and no foam was on it.
+// sankInto ends a draw before the level sank behind it because its oil went to another tank, which rose by as much, as no well filled either, and says
+// so: what stood until then is the closing, and no foam was on it.
 func (s siteTanks) sankInto(i int, d *draw, now float64) bool {
 	t, ts := &s.site.tanks[i], s.st.tanks[i]
 	until := d.watched(t, now)
