@@ -98,9 +98,9 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 		return ""
 	case l.usual:
 	case !l.jumped && seen && t.pumpRate(*d) >= fillRate && !decays(ts, *d): // a truck of what was brought there
-	case l.exact && l.bulge && (d.start-l.since < undoneFine || d.samples == 0 && d.gap < levelFar && t.cameFast(between(ts.levels.recent, l.since-nodeEvery, d.start), fall) >= 0): // no oil comes and goes as quickly, to where it was
+	case l.bulge && (l.exact || l.fast) && (d.start-l.since < undoneFine || d.samples == 0 && d.gap < levelFar && l.exact && l.fast): // no oil comes and goes as quickly, to where it was
 		return was
-	case !l.jumped && (decays(ts, *d) || l.bulge && atOnce >= explainedShare*fall): // else it may have been oil that came, and a truck
+	case !l.jumped && (decays(ts, *d) || l.bulge && (atOnce >= explainedShare*fall || l.exact && !seen && atOnce >= leapSome*fall)): // else it may have been oil that came, and a truck
 		return was
 	}
 	d.doubts = append(d.doubts, was)
@@ -267,6 +267,7 @@ type lift struct {
 	bulge  bool    // it rested then, rose faster than before and than after the draw
 	exact  bool    // it is back there within the noise
 	usual  bool    // it did not jump, and rises as fast at other times
+	fast   bool    // it rose within minutes, faster than any well makes oil
 }
 
 // lifted is when, before a draw, the level was where it is after it, but for what the well made: half of the fall may not be missing. Where
@@ -303,19 +304,16 @@ func (u *update) lifted(i int, ts *tankState, d draw) (l lift, ok bool) {
 			if off := a.v - r.v - made; off > near+made/2 || -off > math.Min(near+made/2, fall/2) || !jumped && k > 0 && a.v > d.closing.level {
 				continue
 			}
-			if u.othersLost(i, r.t, a.t) >= explainedShare*fall*per {
-				continue
-			}
-			if jumped && !restedAt(ts, was, n, near, inflow) {
+			if u.othersLost(i, r.t, a.t) >= explainedShare*fall*per || jumped && !restedAt(ts, was, n, near, inflow) {
 				continue
 			}
 			exact := math.Abs(a.v-r.v-made/2) <= made/2+math.Max(backExact, backNoise*ts.noise.perSample())
 			foot := lift{since: r.t, jumped: jumped, bulge: bulged(ts, d, r), exact: exact}
-			rose := d.opening.level - r.v
-			rate := rose / math.Max(d.start-r.t, nodeEvery)
+			rose, rate := d.opening.level-r.v, (d.opening.level-r.v)/math.Max(d.start-r.t, nodeEvery)
 			if quick := ts.levels.mostRisen(r.t, d.start, ranLong); quick >= explainedShare*rose { // a step that comes again and again is no well
 				rate = math.Max(rate, quick/ranLong)
 			}
+			foot.fast = rate*per*60 >= cameFaster*fillRate
 			foot.usual = !jumped && ts.levels.roseAlike(r.t, d.end, rate)
 			among := hands && l.since >= handledSince
 			if !ok || foot.bulge && !jumped || exact && !l.exact || among && r.t < handledSince { // what it rose from, and not where it came by, or was in somebody's hands
