@@ -51,3 +51,33 @@ func TestAHatchThatIsShutAgainBehindTheLoad(t *testing.T) {
 		})
 	}
 }
+
+// Waves come with the pump, and for a minute and a half their middle lies lower than the opening: nobody opened a hatch, though the well's next dump
+// lifts the level as its shutting does.
+func TestWavesUnderThePumpAreNoHatch(t *testing.T) {
+	r := newRig(t, tanktest.Well{Level0: 150})
+	ts, tank := &tankState{}, &r.site.tanks[0]
+	ts.noise.sigma, ts.interval.n, ts.interval.usual, ts.interval.mean = 0.05, 100, 10, 10
+	tank.Sensor = "hydrostatic"
+	const start, end = 36000.0, 38800.0
+	put := func(at, level float64) {
+		ts.levels.recent = append(ts.levels.recent, sample{t: at, v: float32(level), n: 1})
+	}
+	for s := start - 3600; s < start; s += 10 {
+		put(s, 110.5)
+	}
+	for k, v := range []float64{110.5, 109.2, 109.2, 108.3, 111, 108.9, 109, 109.2, 109.2, 109.1, 109.2, 109.1, 109.2, 109.2, 107} {
+		put(start+10*float64(k), v)
+	}
+	for s := start + 150; s < end; s += 10 {
+		put(s, 110.5-32*(s-start)/(end-start)+math.Sin(s))
+	}
+	for s := end; s < end+2700; s += 10 {
+		put(s, 78.5+0.6*math.Floor((s-end)/900))
+	}
+	ts.last = point{end + 2700, 80.3}
+	d := draw{start: start, end: end, next: math.Inf(1), leaptAt: math.Inf(1), samples: 200, opening: gauge{level: 110.5}, closing: gauge{level: 78.5}}
+	if step := startAfterHatch(ts, tank, &d, end+2700); step != 0 {
+		t.Errorf("a hatch of %.2f in", step)
+	}
+}

@@ -149,7 +149,8 @@ func startAfterHatch(ts *tankState, t *Tank, d *draw, now float64) float64 {
 		if step > hatchMost {
 			return 0
 		}
-		if step < math.Max(hatchLeast, 2*slack) || took > 2*quick || math.Abs(float64(rest[len(rest)-1].v)-low-made) > slack || math.Abs(float64(b[k].v)-low+made) > slack {
+		if step < math.Max(hatchLeast, 2*slack) || took > 2*quick || math.Abs(float64(rest[len(rest)-1].v)-low-made) > slack || math.Abs(float64(b[k].v)-low+made) > slack ||
+			slices.ContainsFunc(rest, func(s sample) bool { return math.Abs(float64(s.v)-low) > math.Max(slack, step/2) }) { // waves come with the pump
 			continue
 		}
 		for k += len(rest); k < len(b) && float64(b[k].v) > low-slack; k++ {
