@@ -313,7 +313,7 @@ func (u *update) lifted(i int, ts *tankState, d draw) (l lift, ok bool) {
 			if quick := ts.levels.mostRisen(r.t, d.start, ranLong); quick >= explainedShare*rose { // a step that comes again and again is no well
 				rate = math.Max(rate, quick/ranLong)
 			}
-			foot.fast = rate*per*60 >= cameFaster*fillRate
+			foot.fast = rate*per*60 >= cameFaster*fillRate || t.cameFast(between(ts.levels.recent, r.t-nodeEvery, d.start), fall) >= 0
 			foot.usual = !jumped && ts.levels.roseAlike(r.t, d.end, rate)
 			among := hands && l.since >= handledSince
 			if !ok || foot.bulge && !jumped || exact && !l.exact || among && r.t < handledSince { // what it rose from, and not where it came by, or was in somebody's hands
