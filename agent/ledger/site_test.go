@@ -112,6 +112,18 @@ func TestCommentsKeepTheBarrelsBesideManyReasons(t *testing.T) {
 	}
 }
 
+// Three reasons of a hundred characters and more leave them there too.
+func TestCommentsKeepTheBarrelsBesideLongReasons(t *testing.T) {
+	load := tank.Load{Tank: "TK-1", Open: 121.25, Close: 96, GaugeBbl: 42.6, RemovedBbl: 44.1, ErrorBbl: 36.3, InflowBbl: 1.5, InflowErrorBbl: 2, Table: "strap"}
+	for _, c := range "abc" {
+		load.Review = append(load.Review, strings.Repeat(string(c), 130))
+	}
+	got := Site{Zone: time.UTC}.comments(Tank{}, HeldTicket{Load: load}, clock.Trusted, 500)
+	if !strings.Contains(got, "removed_bbl=44.1; ") || !strings.Contains(got, load.Review[1]+" and 1 more") || len(got) > 500 {
+		t.Errorf("%d characters: %q", len(got), got)
+	}
+}
+
 // However long the words of a configuration and however strange their letters, the reason to look at a ticket stays.
 func TestCommentsKeepTheReviewBesideLongWords(t *testing.T) {
 	site := Site{Zone: time.UTC, ProductionDay: 7 * time.Hour}

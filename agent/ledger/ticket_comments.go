@@ -66,7 +66,7 @@ func inflowText(load tank.Load) string {
 
 const (
 	leadFigures = 8 // pieces up to the barrels: reasons give way to them,
-	leadReasons = 3 // but so many
+	leadReasons = 3 // but so many, or one where all of those are no more than half
 )
 
 // joinComments puts the pieces together. What does not fit is left out whole: the configured words first, then the last figures, then
@@ -88,7 +88,7 @@ func joinComments(words string, parts []string, why reasons, limit int) string {
 			words = ""
 		case len(parts) > leadFigures:
 			parts = parts[:len(parts)-1]
-		case shown > leadReasons:
+		case shown > leadReasons || shown > 1 && len(parts) == leadFigures && 2*len(strings.Join(parts, "; ")) <= limit:
 			shown--
 		case len(parts) > 0:
 			parts = parts[:len(parts)-1]
