@@ -2,6 +2,7 @@ package tank
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 
 	"gauger/agent/tank/stats"
@@ -11,6 +12,7 @@ const (
 	hiddenShare  = 0.25                             // share by which the duration of a draw that nobody saw is not known
 	witnessFirst = 120.0                            // s from a gauge at which the rest has no part in the gauge any more
 	witnessLast  = 420.0                            // s to which it is asked what it says of the gauge
+	mostOfIt     = 1.5                              // times the one gauge's error that the other's is, where most of the volume's is there
 	witnessAway  = (witnessFirst + witnessLast) / 2 // s
 )
 
@@ -74,6 +76,23 @@ func (l *levels) volumeError(t *Tank, d draw) float64 {
 		after = 0 // the rest there was foam
 	}
 	return per * math.Sqrt(stats.Square(d.opening.err)+stats.Square(d.closing.err)+2*stats.Square(t.sensorError())+stats.Square(d.inflow.err*lean)+stats.Square(hidden)+(stats.Square(before)+stats.Square(after))/4)
+}
+
+// unsureBy says at which gauge most of a draw's uncertainty lies, and what the sensor or its gateway keeps back.
+func (d draw) unsureBy() (text string) {
+	switch o, c := d.opening.err, d.closing.err; {
+	case o > mostOfIt*c:
+		text = ", most of it at its opening"
+	case c > mostOfIt*o:
+		text = ", most of it at its closing"
+	}
+	switch {
+	case d.step >= coarseLeast:
+		text += fmt.Sprintf(": its level comes in steps of %.2f in", d.step)
+	case d.deadband > 0:
+		text += fmt.Sprintf(": its level is told by %.2f in", d.deadband)
+	}
+	return text
 }
 
 // beyond is what a witness strays further than what flows in does in so short a time, or, where it says that oil came in between the two and a

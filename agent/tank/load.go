@@ -310,7 +310,7 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	say(l.Close < loadLine && !low, 0.5, "closing at %.2f in, where no pump draws unless the outlet lies that low: a tank that was cleaned out, or a sensor that was lifted out, or has no power", l.Close)
 	in, unsure := l.InflowBbl, l.InflowErrorBbl
 	say(t.Group == "" && l.GaugeBbl < t.Loads.MinLoad && l.GaugeBbl+in-unsure < t.Loads.MinLoad, 0.5, "%.1f bbl by its gauges, less than min_load: it is a load only with the %.1f bbl that are taken to have flowed in, give or take %.1f", l.GaugeBbl, in, unsure)
-	say(wrong > reviewChance, 1, "volume uncertain by %.1f bbl", l.ErrorBbl)
+	say(wrong > reviewChance, 1, "volume uncertain by %.1f bbl%s", l.ErrorBbl, d.unsureBy())
 	pump, quick, usual := t.pumpRate(d), fastest(ts, t, d), twinTruck*ts.reports.usualRate(t)
 	pipe := math.Max(pump, quick)*all/l.GaugeBbl < pipeRate
 	say(d.samples > 0 && d.gap >= t.Loads.Confirm.Seconds()/2 && l.Rate < usual, 1, "data gap %s in a fall slower than its loads: maybe a drain, and a truck that nobody saw", spanText(d.gap))

@@ -73,3 +73,20 @@ func TestTicketChain(t *testing.T) {
 		t.Errorf("free water of 10 bbl at 82 degF takes %v, want 9.89", gross-wet)
 	}
 }
+
+// A volume that is uncertain says at which gauge, where it is by more than the other's, and what the sensor or its gateway keeps back.
+func TestWhereAVolumeIsUncertain(t *testing.T) {
+	at := func(open, closed, step, deadband float64) string {
+		return draw{opening: gauge{err: open}, closing: gauge{err: closed}, resolution: resolution{step: step, deadband: deadband}}.unsureBy()
+	}
+	for want, got := range map[string]string{
+		"":                            at(0.5, 0.6, 0.01, 0),
+		", most of it at its opening": at(0.9, 0.3, 0.01, 0),
+		", most of it at its closing: its level is told by 0.50 in": at(0.2, 0.9, 0.01, 0.5),
+		": its level comes in steps of 2.40 in":                     at(0.9, 0.9, 2.4, 0),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
