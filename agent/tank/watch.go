@@ -17,7 +17,7 @@ const (
 func (u *update) watch(i int, ts *tankState, s sample) {
 	t := &u.site.tanks[i]
 	per := t.Table.PerInch(float64(s.v))
-	ref, now, dt := ts.levels.fallSoFar(s.t, math.Max(watchBack, 60*fallLeast*per/t.leastRate())) // of a wide tank it is long until a draw shows
+	ref, now, dt := ts.levels.fallSoFar(s.t, math.Max(watchBack, 60*ts.noise.leastFall()*per/t.leastRate())) // of a wide tank, or where noise hides it, it is long until a draw shows
 	if dt <= 0 {
 		return
 	}
