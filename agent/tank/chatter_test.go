@@ -42,3 +42,27 @@ func TestALevelAtTheEdgeOfAStepHidesNoLoad(t *testing.T) {
 		}
 	}
 }
+
+// A sensor of coarse steps in a tank that nothing fills has shown one value for as long as it is known, and hangs there until minutes into a load: how
+// long its values stand nobody knows, but it falls on as under a pump from where that had the level by then. Its load asks and is not lost.
+func TestTheFirstChangeOfASensorAmidALoadLosesNone(t *testing.T) {
+	load := tanktest.Move{From: 9 * tanktest.Hour, Bbl: 36, Rate: 1.2}
+	for _, off := range []float64{0, 20} { // by which it is spanned anew, hours before the truck
+		r := newRig(t, tanktest.Well{Level0: 126.72, Moves: []tanktest.Move{load}})
+		free := load.From + 600
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if s < free {
+				return 126.72, true
+			}
+			return math.Round((v-off)/1.44) * 1.44, true
+		}
+		if off > 0 {
+			free, load.From = 5*tanktest.Hour, math.Inf(1)
+			r.wells[0].Moves = nil
+		}
+		r.run(0, 18*tanktest.Hour)
+		if off == 0 && (len(r.loads) != 1 || r.loads[0].GaugeBbl < 34 || len(r.loads[0].Review) == 0) || off > 0 && len(r.loads) > 0 {
+			t.Errorf("%g in: %+v, %+v", off, r.loads, r.events)
+		}
+	}
+}

@@ -169,7 +169,8 @@ func (ts *tankState) raised(t *Tank) bool {
 // began meanwhile, or lies lower by as much as one takes in this time.
 func (ts *tankState) hung(t *Tank) bool {
 	p, stood := ts.pending, ts.last.t-ts.heldSince
-	if ts.drawing || !ts.interval.stood(stood, seldomHeld) {
+	unknown := ts.interval.changes < heldFew && stood >= t.Loads.StuckJump.Seconds() // how long its values stand
+	if ts.drawing || !unknown && !ts.interval.stood(stood, seldomHeld) {
 		return false
 	}
 	fell, long := p.first.v-p.last.v, p.last.t-p.first.t
