@@ -269,11 +269,15 @@ func fellBehindJunk(b []sample, t *Tank, to point, least float64) (k int, ok boo
 			k = n
 		}
 	}
+	leap := newestLeap(b)
+	if leap > lo && float64(b[leap].v) < math.Min(float64(b[leap-1].v), to.v)-jumpLeast {
+		k = leap - 1 // it jumped down, and is back
+	}
 	fall, pumped := t.pumpLine(between(b, b[k].t-fallLately, math.Nextafter(b[k].t, math.Inf(1))), float64(b[k].v))
 	if !pumped {
 		return 0, false
 	}
-	if k+1 < len(b) && float64(b[k+1].v-b[k].v) < jumpLeast {
+	if k+1 < len(b) && k+1 != leap && float64(b[k+1].v-b[k].v) < jumpLeast {
 		return 0, false // it was seen to come to rest
 	}
 	down, long := float64(b[k].v)-to.v, to.t-b[k].t

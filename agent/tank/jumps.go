@@ -299,7 +299,12 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 	if lately := ts.faults.jumpedAt > 0 && p.first.t-ts.faults.jumpedAt < jumpLately; !lately && ts.fallsOn(&u.site.tanks[i], now, x) && u.respanDuringDraw(i, ts, now, x) {
 		return
 	}
-	if k, ok := fellBehindJunk(ts.levels.recent, &u.site.tanks[i], p.first, ts.noise.leastFall()); ok && ts.drawing {
+	k, back := fellBehindJunk(ts.levels.recent, &u.site.tanks[i], p.first, ts.noise.leastFall())
+	if !back && p.first.v > ts.last.v { // its filter was on the way up
+		p.first, p.count = point{now, x}, 1
+		k, back = fellBehindJunk(ts.levels.recent, &u.site.tanks[i], p.first, ts.noise.leastFall())
+	}
+	if back && ts.drawing {
 		u.addEvent(ts, i, eventrules.Step, ts.levels.recent[k].t, now, fmt.Sprintf("level showed what no oil does while it fell, for %s, and is at %.2f in, where the pump may have taken it: the draw goes on", spanText(p.first.t-ts.levels.recent[k].t), p.first.v))
 		ts.levels.recent = append(make([]sample, 0, recentMost), ts.levels.recent[:k+1]...)
 		ts.faults.jumped(p.first.t)
@@ -308,6 +313,7 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 		u.watch(i, ts, ts.levels.recent[len(ts.levels.recent)-1])
 		return
 	}
+	p = ts.pending
 	polls, unseen := math.Max(singleReading, 2*ts.interval.fresh()), ""
 	mixed := u.jumpedTo(i, ts.last.v, p.first.t-polls, p.first.t+polls)
 	if t := &u.site.tanks[i]; mixed != "" {

@@ -374,3 +374,25 @@ func TestALevelAboveTheShellThatComesBack(t *testing.T) {
 		t.Errorf("%+v %+v", r.loads, r.verdicts)
 	}
 }
+
+// A probe is lifted minutes into a slow load for as long as a re-span is believed, and comes back, through its damping, to where the pump has the level by then:
+// the load began before that, and its opening is what it was.
+func TestAProbeThatIsLiftedAmidASlowLoadAndComesBack(t *testing.T) {
+	truck := tanktest.Move{From: 5 * tanktest.Hour, Bbl: 170, Rate: 1}
+	for _, damping := range []float64{0, 40} {
+		w := tanktest.Well{Level0: 160, Inflow: 60, Moves: []tanktest.Move{truck}}
+		r := newRig(t, w)
+		shown := 160.0
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if s >= truck.From+800 && s < truck.From+1840 {
+				v -= 48
+			}
+			shown += (v - shown) * (1 - math.Exp(-10/math.Max(damping, 0.1)))
+			return math.Round(100*shown) / 100, true
+		}
+		r.run(0, 12*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].Open-w.Level(truck.From)) > 1 || math.Abs(r.loads[0].Close-w.Level(truck.End())) > 1 || len(r.loads[0].Review) == 0 {
+			t.Errorf("damping of %g s: want one load from %.1f in that asks: %+v", damping, w.Level(truck.From), r.loads)
+		}
+	}
+}
