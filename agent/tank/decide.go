@@ -306,7 +306,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	}
 	u.takeNext(i, ts, &d)
 	takeFallenOn(ts, t, &d, now)
-	takeStepped(ts, &d)
+	takeStepped(ts, t, &d)
 	d.doubts = append(d.doubts, u.readingsDoubt(i, d, now)...)
 	d.doubts = append(d.doubts, u.standsDead(i, ts, &d, now)...)
 	if since, made, leapt := hungInto(ts, d); leapt || since > 0 && !u.shutOff(i, d, since, d.start) && !ts.levels.pausesSo(since, d.start-since, d.opening.level, 0, d.inflowBefore) {

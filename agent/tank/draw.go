@@ -1,6 +1,9 @@
 package tank
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 const (
 	explainedShare = 0.6        // share of a draw that has to show elsewhere to explain it
@@ -264,6 +267,40 @@ func leaptBefore(ts *tankState, d draw) float64 {
 		return 0
 	}
 	return at
+}
+
+// takeSprung begins a draw at the level from which the sensor had sprung within half an hour before it, faster than oil comes, where it fell back to that
+// faster than a pump draws, and far slower since: what stood in between was an echo, and the pump had begun behind it. false: it had not.
+func takeSprung(ts *tankState, t *Tank, d *draw) bool {
+	b, per := between(ts.levels.recent, d.start-bulgeRest, d.end), t.Table.PerInch(d.opening.level)
+	k := searchTime(b, d.start)
+	from := t.cameFast(b[:k], jumpLeast/leapMost)
+	for from > 0 && float64(b[from].v-b[from-1].v) > restSigmas*ts.noise.perSample() {
+		from--
+	}
+	if from < 0 || t.Group != "" {
+		return false
+	}
+	was := line{b[from].t, float64(b[from].v), d.inflowBefore}
+	rose := d.opening.level - was.v
+	for k < len(b) && float64(b[k].v) > was.v {
+		k++
+	}
+	last := k - 1
+	for last > from && float64(b[last].v) < was.v+leapMost*rose {
+		last--
+	}
+	on, ok := fit(firstOf(b[k:], lineLong))
+	if !ok || len(b)-k < pumpedFew || rose*per <= wrongBbl(t.volume(*d)) {
+		return false
+	}
+	if back := float64(b[last].v-b[k].v) / (b[k].t - b[last].t); back*per*60 < pumpUsual || back < -unlikeRate*on.slope {
+		return false
+	}
+	d.start = crossing(on, was, was.t, b[k].t)
+	d.opening = gauge{level: was.at(d.start), err: math.Hypot(d.opening.err, rose/4), samples: 1}
+	d.doubts = append(d.doubts, fmt.Sprintf("level sprang up by %.1f in before it, and fell back to there faster than its pump drew: an echo, or oil that came and went", rose))
+	return true
 }
 
 // chanceWrong is the chance of a volume with a standard error to be off by more than the greater of a

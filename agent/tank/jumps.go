@@ -255,7 +255,10 @@ func (u *update) tellMoved(i int, ts *tankState, d *draw) {
 }
 
 // takeStepped gives a draw in which the level jumped that doubt, and the jump as error: how far it fell nobody knows.
-func takeStepped(ts *tankState, d *draw) {
+func takeStepped(ts *tankState, t *Tank, d *draw) {
+	if takeSprung(ts, t, d) {
+		return
+	}
 	if was, to, _ := ts.levels.leaptInto(*d); to.t > 0 {
 		d.opening.err = math.Hypot(d.opening.err, math.Abs(float64(was.v-to.v))/2)
 		d.doubts = append(d.doubts, fmt.Sprintf("level stepped from %.2f to %.2f in at once meanwhile: the sensor moved, or had hung, and what left in that is not counted", was.v, to.v))

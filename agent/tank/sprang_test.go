@@ -2,7 +2,9 @@ package tank
 
 import (
 	"math"
+	"strings"
 	"testing"
+	"time"
 
 	"gauger/agent/tank/tanktest"
 )
@@ -36,6 +38,38 @@ func TestWhatSprangUpAndFellBackTookNoOil(t *testing.T) {
 		r.run(0, 9*tanktest.Hour)
 		if len(r.loads) != c.loads {
 			t.Errorf("%s: %d loads, want %d: %+v %+v", name, len(r.loads), c.loads, r.loads, r.verdicts)
+		}
+	}
+}
+
+// A false echo is believed minutes before a truck comes, stands while the pump begins to draw, and lets go within minutes: the load opens where the level had
+// been before it, and asks. Oil that is brought before a load, and hauled by a pump, was there.
+func TestALoadBeginsBehindAnEchoThatStoodAtItsOpening(t *testing.T) {
+	truck := tanktest.Move{From: 5 * tanktest.Hour, Bbl: 150, Rate: 2}
+	brought := tanktest.Move{From: truck.From - 900, Bbl: -30, Rate: 12}
+	for name, c := range map[string]struct {
+		moves  []tanktest.Move
+		up     float64
+		sensor string
+		asks   string
+	}{
+		"echo":               {[]tanktest.Move{truck}, 19, "radar", "sprang up"},
+		"pressure":           {[]tanktest.Move{truck}, 19, "hydrostatic", "sprang up"},
+		"oil that is hauled": {[]tanktest.Move{truck, brought}, 0, "radar", ""},
+	} {
+		w := tanktest.Well{Level0: 140, Inflow: 40, Moves: c.moves}
+		r := newRig(t, w)
+		r.every, r.site.tanks[0].Sensor, r.site.tanks[0].Every = 120, c.sensor, 2*time.Minute
+		top := w.Level(truck.From-400) + c.up
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if c.up > 0 && s >= truck.From-400 && s < truck.From+500 {
+				v = top - (top-v)*math.Max(0, s-truck.From-320)/180
+			}
+			return tanktest.Radar(0, s, v), true
+		}
+		r.run(0, 10*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].Open-w.Level(truck.From)) > 1 || strings.Contains(strings.Join(r.loads[0].Review, ", "), "sprang up") != (c.asks != "") {
+			t.Errorf("%s: want one load from %.1f in: %+v %+v", name, w.Level(truck.From), r.loads, r.events)
 		}
 	}
 }
