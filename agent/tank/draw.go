@@ -303,6 +303,17 @@ func takeSprung(ts *tankState, t *Tank, d *draw) bool {
 	return true
 }
 
+// halfFallen are the seconds in which the first half of a draw fell, where it is as short as a sensor's damping of a step and its readings show how.
+func halfFallen(ts *tankState, d draw) (seconds float64, ok bool) {
+	b := between(ts.levels.recent, d.start, d.end)
+	for _, s := range b {
+		if float64(s.v) <= (d.opening.level+d.closing.level)/2 {
+			return math.Max(s.t-d.start, 1), len(b) >= dipFew && d.parts == 1 && d.end-d.start < filterLong
+		}
+	}
+	return 0, false
+}
+
 // chanceWrong is the chance of a volume with a standard error to be off by more than the greater of a
 // barrel and a hundredth of it.
 func chanceWrong(bbl, sigma float64) float64 {

@@ -203,7 +203,7 @@ func decays(ts *tankState, d draw) bool { return decay(ts, d) <= decaySure }
 
 // decay is how much of the squares that the likeliest pump leaves of a fall what decays leaves; 1 where nobody can tell.
 func decay(ts *tankState, d draw) float64 {
-	b := between(ts.levels.recent, d.start, math.Max(d.end, math.Min(ts.last.t, d.next)))
+	b := between(ts.levels.recent, d.start-2*binWidth, math.Max(d.end, math.Min(ts.last.t, d.next)))
 	if len(b) < pumpedFew {
 		return 1
 	}

@@ -21,6 +21,7 @@ const (
 	quietNoise   = 1.0        // times the noise on the other side of a load, in which nine of ten readings of a live level cannot lie
 	quietSteps   = 0.75       // of the sensor, than which such a noise is more: a third of a step leaves nine of ten readings on one
 	pumpedLeap   = 0.35       // share of a fall between two readings, above which nobody saw it fall
+	filterLong   = 600.0      // s that a step takes through a sensor's damping
 	itsClosing   = "its closing"
 )
 
@@ -57,6 +58,13 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell at once, faster than max_rate", atOnce, fall))
 	}
 	seen := pumped(ts, t, *d, 1)
+	if half, ok := halfFallen(ts, *d); ok && !seen && decays(ts, *d) {
+		said := fmt.Sprintf("it fell ever slower, half of it within %.0f s, as a damped sensor follows a step or foam collapses, and no pump draws", half)
+		if fall/2*per/half*60 > fasterThan*t.Loads.MaxRate {
+			return said
+		}
+		d.doubts = append(d.doubts, said)
+	}
 	handledSince, hands := handled(ts, t, *d)
 	if !seen || atOnce >= leapSome*fall || hands || !spanned(ts, t, *d) && !ts.regained(t, *d, ts.last.t).partly(*d) {
 		if since, ok := u.jumpedBack(i, ts, *d); ok {
@@ -336,18 +344,6 @@ func bulged(ts *tankState, d draw, foot point) bool {
 	now, ok3 := ts.levels.known(ts.last.t)
 	long := ts.last.t - math.Min(d.end+bulgeRest/2, ts.last.t-bulgeRest/2)
 	return ok1 && ok2 && ok3 && foot.v-before < rose/2*bulgeRest && now-behind < rose/2*long
-}
-
-// before are the levels of the hours before a time, the newest first.
-func (l *levels) before(at float64) (out []point) {
-	n := nodes(between(l.recent, at-undoneFine, at-nodeEvery), nodeEvery)
-	for k := len(n) - 1; k >= 0; k-- {
-		out = append(out, point(n[k]))
-	}
-	for k := searchTime(l.history, at-undoneFine) - 1; k >= 0 && l.history[k].t >= at-undoneLong; k-- {
-		out = append(out, point{l.history[k].t, float64(l.history[k].v)})
-	}
-	return out
 }
 
 // leapt says that between two times the level rose by so many inches faster than oil does.
