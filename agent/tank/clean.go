@@ -331,6 +331,14 @@ func (ts *tankState) stands(t *Tank) bool {
 	return ts.seen && ts.last.t-ts.heldSince >= t.Loads.Stuck.Seconds() && ts.stoodTooLong(t, ts.last.t)
 }
 
+// diedAt says that a value which noise moves at rest stands still for as long behind a draw as a sensor that is stuck, and did not before it: a well that is shut
+// in moves no level, but stills no noise.
+func (ts *tankState) diedAt(t *Tank, d draw, stood float64) bool {
+	before := between(ts.levels.recent, d.start-frozenLeast, d.start-nodeEvery)
+	alive := len(before) > stepFew && 2*changesIn(before) > len(before)
+	return alive && d.step < coarseLeast && d.deadband == 0 && stood >= t.Loads.StuckJump.Seconds() && ts.interval.stood(stood, neverHeld)
+}
+
 // movedOneStep says that a value is the next one of a sensor that speaks in steps, which stands for hours in a tank that hardly
 // fills.
 func (ts *tankState) movedOneStep(now, x float64) bool {

@@ -1,8 +1,10 @@
 package tank
 
 import (
+	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"gauger/agent/tank/tanktest"
 )
@@ -22,6 +24,38 @@ func TestALevelThatStandsInADeadZoneAsks(t *testing.T) {
 		}
 		if l := r.loads[1]; strings.Contains(strings.Join(l.Review, ""), "reading stood at") != asks || asks && (l.ErrorBbl < 5 || l.ErrorBbl > 30) {
 			t.Errorf("at %.1f in: give or take %.1f bbl, review %q", stop, l.ErrorBbl, l.Review)
+		}
+	}
+}
+
+// A sensor shows no less than its end, and stands there dead for half an hour or hours from the corner of a fall on, where its noise moves it at every reading
+// else: what its closing was it did not see, whatever the phase of its readings. Where a shut-in well's level stands, its noise goes on.
+func TestAValueThatDiesAtItsClosingAsks(t *testing.T) {
+	const h = tanktest.Hour
+	for _, every := range []float64{10, 60, 120} {
+		for _, hours := range []float64{1, 2, 3, 3.6} {
+			for _, phase := range []float64{0, 0.4} {
+				for _, dies := range []bool{true, false} {
+					truck := tanktest.Move{From: 5*h + phase*every, Bbl: 180, Rate: 6}
+					w := tanktest.Well{Level0: 150, Inflow: 60, Moves: []tanktest.Move{truck}}
+					end := w.Level(truck.End() + hours*h)
+					r := newRig(t, w)
+					r.every, r.site.tanks[0].Every = every, time.Duration(every)*time.Second
+					r.sensor = func(i int, s, v float64) (float64, bool) {
+						if dies {
+							return math.Max(v, math.Round(100*end)/100), true
+						}
+						return tanktest.Radar(i, s, math.Max(w.Level(s), end)), true
+					}
+					r.run(0, 11*h)
+					if len(r.loads) != 1 {
+						t.Fatalf("%d loads", len(r.loads))
+					}
+					if asks := strings.Contains(strings.Join(r.loads[0].Review, ""), "value stood still at its closing"); asks != dies {
+						t.Errorf("each %g s, %g h, phase %g, dies %v: %q", every, hours, phase, dies, r.loads[0].Review)
+					}
+				}
+			}
 		}
 	}
 }

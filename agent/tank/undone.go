@@ -180,7 +180,7 @@ func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64, ask
 			return fmt.Sprintf("%.2f in, and not at its closing,", b[k].v), long, on || long >= t.Loads.Confirm.Seconds()
 		}
 		return itsClosing, free - d.end, true
-	case d.step < coarseLeast && ts.interval.stood(stoodFor(after), stuckHeld):
+	case d.step < coarseLeast && ts.interval.stood(stoodFor(after), stuckHeld) || ts.diedAt(t, d, stoodFor(after)):
 		return itsClosing, stoodFor(after), true
 	case free > d.start-hungLeast && free < d.end && lastTime(before, free) < math.Min(free, d.start)-hungLeast:
 		long = free - lastTime(before, free)
