@@ -3,6 +3,7 @@ package tank
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gauger/agent/tank/stats"
 )
@@ -277,6 +278,9 @@ func takeLate(ts *tankState, t *Tank, d *draw, now float64) {
 	stop.read(ts, l.start, l.start+long, l.end+l.time/2, now)
 	if stop.fit(l.follower).behind.missed >= stop.fit(follower{time: lateNone}).behind.missed {
 		return
+	}
+	if l.before.level > slices.Max(values(e.before))+d.inflow.mayRise(l.time)+e.sigma {
+		return // at rest a sensor that is late shows the level, but for what flowed in since
 	}
 	off := e.fit(follower{(1 + lateRough) * l.time, l.mean})
 	rough := func(f shapeFit, b []sample) float64 { return f.missed / float64(len(b)) * stats.Square(e.sigma) } // a dump about an edge, which is not told from it

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gauger/agent/tank/tanktest"
 )
@@ -138,5 +139,24 @@ func TestADampedSensorsTailIsNoRise(t *testing.T) {
 		if said := strings.Join(ts.joinedDraw(tank, a, b).doubts, ""); strings.Contains(said, "level rose by") != want {
 			t.Errorf("where %.1f in came back: %q", back, said)
 		}
+	}
+}
+
+// A pump that slows at the heel bends the end of a fall, and a sensor's damping both its ends: but no sensor that is late shows at rest another level than the
+// oil's, and an opening above all that it read in hours, where nothing flows in, is none.
+func TestAPumpThatSlowsAtTheHeelIsNoLateSensor(t *testing.T) {
+	const at = 4 * tanktest.Hour // the fall as a damped sensor showed it
+	level := knots([2]float64{0, 42.55}, [2]float64{at, 42.55}, [2]float64{at + 31, 42.373}, [2]float64{at + 49, 42.207}, [2]float64{at + 67, 42.031}, [2]float64{at + 81, 41.864},
+		[2]float64{at + 95, 41.694}, [2]float64{at + 110, 41.514}, [2]float64{at + 123, 41.325}, [2]float64{at + 139, 41.119}, [2]float64{at + 967, 28.817}, [2]float64{at + 995, 28.447},
+		[2]float64{at + 1028, 28.081}, [2]float64{at + 1065, 27.722}, [2]float64{at + 1101, 27.368}, [2]float64{at + 1143, 27.019}, [2]float64{at + 1193, 26.651}, [2]float64{at + 1315, 26.321}, [2]float64{at + 1400, 26.26})
+	r := newRig(t, tanktest.Well{})
+	r.every, r.site.tanks[0].Every = 2, 2*time.Second
+	send := exceptions(0.06, 3600)
+	r.sensor = func(i int, s, _ float64) (float64, bool) {
+		return send(i, s, math.Round(1000*level(s)+20*tanktest.Radar(i, s, 0))/1000)
+	}
+	r.run(0, 7*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].Open-42.55) > 0.2 || math.Abs(r.loads[0].Close-26.25) > 0.3 {
+		t.Errorf("want one load from 42.55 to 26.2 in: %+v", r.loads)
 	}
 }
