@@ -23,6 +23,7 @@ const (
 	junkLong   = 2700.0 // s for which a sensor may show something else while a pump draws
 	junkTimes  = 1.2    // times the pump's rate that the level may have fallen meanwhile
 	fallLately = 150.0  // s of a fall that show its rate
+	fallFew    = 12     // readings that do
 	fasterThan = 1.1    // times max_rate
 	jumpLeast  = 2.0    // in
 	hungBit    = 0.25   // in within which an echo lies that hangs in a draw,
@@ -242,7 +243,8 @@ func (ts *tankState) hungInDraw(t *Tank) (k int, ok bool) {
 	bit := math.Max(hungBit, hungNoise*ts.noise.perSample())
 	for rest := stats.Median(values(b[k:])); k > 0 && float64(b[k-1].v) < rest+bit && b[k-1].t > p.first.t-junkLong; k-- {
 	}
-	fall, pumped := t.pumpLine(between(b, b[k].t-fallLately, b[k].t), p.first.v)
+	lately := math.Max(fallLately, fallFew*ts.interval.fresh())
+	fall, pumped := t.pumpLine(between(b, b[k].t-lately, b[k].t), p.first.v)
 	long := p.first.t - b[k].t
 	if !pumped || long < singleReading {
 		return 0, false
