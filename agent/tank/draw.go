@@ -314,6 +314,17 @@ func halfFallen(ts *tankState, d draw) (seconds float64, ok bool) {
 	return 0, false
 }
 
+// caughtUp says that samples rested until one, the k-th, which lies where the fall before that rest would have brought it: the sensor hung and came free.
+func caughtUp(b []sample, k int, bit float64) bool {
+	f := k - 1
+	for f > 0 && math.Abs(float64(b[f-1].v-b[k-1].v)) < bit/2 {
+		f--
+	}
+	l, ok := fit(lastOf(b[:f+1], lineLong))
+	drawn := -l.slope * (b[k].t - b[f].t)
+	return ok && k-f > stepFew && math.Abs(float64(b[f].v-b[k].v)-drawn) <= hungOff*drawn+bit/2
+}
+
 // chanceWrong is the chance of a volume with a standard error to be off by more than the greater of a
 // barrel and a hundredth of it.
 func chanceWrong(bbl, sigma float64) float64 {

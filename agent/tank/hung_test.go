@@ -423,3 +423,32 @@ func TestAnEchoThatHangsAmidAWanderingFall(t *testing.T) {
 		t.Errorf("want one load down to 128 in: %+v, events %+v", r.loads, r.events)
 	}
 }
+
+// An echo that hangs for minutes amid a fall, alive, and comes free at the pump's line, is no new span of the sensor: the load is known and does not ask. One that
+// comes down to elsewhere is.
+func TestAnEchoThatComesFreeAtThePumpsLineIsNoNewSpan(t *testing.T) {
+	truck := tanktest.Move{From: 5 * tanktest.Hour, Bbl: 120, Rate: 3.5}
+	w := tanktest.Well{Level0: 150, Inflow: 60, Moves: []tanktest.Move{truck}}
+	for _, every := range []float64{5, 10, 30} {
+		for _, long := range []float64{130, 180} {
+			for _, off := range []float64{0, 9} {
+				r := newRig(t, w)
+				r.every, r.site.tanks[0].Every = every, time.Duration(every)*time.Second
+				hangs := truck.From + 600
+				r.sensor = func(i int, s, v float64) (float64, bool) {
+					switch {
+					case s >= hangs && s < hangs+long:
+						v = tanktest.Radar(i, s, w.Level(hangs))
+					case s >= hangs:
+						v -= off
+					}
+					return v, true
+				}
+				r.run(0, 9*tanktest.Hour)
+				if len(r.loads) == 0 || off == 0 && len(r.loads) > 1 || len(r.loads[0].Review) > 0 != (off > 0) {
+					t.Errorf("each %g s, %g s, off by %g in: %+v, events %+v", every, long, off, r.loads, r.events)
+				}
+			}
+		}
+	}
+}

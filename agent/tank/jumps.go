@@ -213,6 +213,9 @@ func stepped(ts *tankState, d draw) float64 {
 		if math.Abs(off) <= least || !up && float64(z.v-a.v)/off < 0.5 {
 			continue
 		}
+		if !up && caughtUp(b, k, least) {
+			continue
+		}
 		if on, _ := fit(b[k : k+stepBeside]); k+stepBeside > n && (!up || (off < 2*stepUp || d.evened > d.end) && -on.slope < d.slope()/stepOn) { // as high no dip fades
 			continue
 		}
