@@ -104,6 +104,11 @@
 // and the ticket says so. Nobody spans to zero: a jump to an end of the tank is a gap, so that a dead transmitter cannot hide a
 // load. A fault that goes on is reported once a day, with its count.
 //
+// A level at the edge of a coarse step goes to and fro between two counts: that passes for noise, and so a fall is looked for over as long as the
+// least pump takes to leave it. What falls ever slower from its first reading on is a step through a sensor's damping, and no pump. A value that
+// dies at its closing, where noise moves it else, is the sensor's end. What hangs amid a fall and comes free at the pump's line, or is
+// lifted out and comes back to it, is a hole in the fall; and no sensor that is late shows another level at rest than the oil's.
+//
 // What rises without oil falls without oil. A fall after which the level is where it was before foam, ice, a false echo or
 // somebody's hands had moved it is no load, unless a pump may have made it: then it is one, for a person. A pump is seen: readings
 // under way, each a little lower, as fast in the second half as in the first, and a level that rests behind it. Where a level
