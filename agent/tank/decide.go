@@ -307,12 +307,12 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	u.takeNext(i, ts, &d)
 	takeFallenOn(ts, t, &d, now)
 	takeStepped(ts, t, &d)
-	d.doubts = append(d.doubts, u.readingsDoubt(i, d, now)...)
-	d.doubts = append(d.doubts, u.standsDead(i, ts, &d, now)...)
+	d.doubts = append(d.doubts, u.readingsDoubt(i, &d, now)...)
 	if since, made, leapt := hungInto(ts, d); leapt || since > 0 && !u.shutOff(i, d, since, d.start) && !ts.levels.pausesSo(since, d.start-since, d.opening.level, 0, d.inflowBefore) {
 		takeHung(&d, since, made, leapt, math.Max(made, d.usualInflow)*(d.start-since)*t.Table.PerInch(d.opening.level) > wrongBbl(t.volume(d)))
 	}
 	if where, long, asks := stoodStill(ts, t, d); long > 0 && !(where == itsClosing && u.staysShutOff(i, d, d.end+long)) {
+		d.boundBehind(where == itsClosing && asks, long)
 		d.note(asks, fmt.Sprintf("value stood still at %s for %s: a sensor that hung, its blind zone, or a float at its stop", where, spanText(long)))
 	}
 	u.tellClock(i, ts, &d, now)

@@ -133,8 +133,9 @@ func share(below float64) float64 { return (1 + math.Erf(below/math.Sqrt2)) / 2 
 
 // standsDead says why a gauge may be an end of what the sensor shows, where noise does not tell: its blind zone, or a float at its
 // stop. The reading stands for as long as the level nowhere else stood in the last day, at the very end of all that was seen, and it
-// stood there before; a float hangs anywhere, as the level rises. What the tank made meanwhile at least is unseen, and within the gauge's error.
-func (s siteTanks) standsDead(i int, ts *tankState, d *draw, now float64) []string {
+// stood there before, or the well comes again at once behind the load; a float hangs anywhere, as the level rises. What the tank made
+// meanwhile at least is unseen, and within the gauge's error. What is told of a gauge already is not told again.
+func (s siteTanks) standsDead(i int, ts *tankState, d *draw, now float64, opening, closing bool) []string {
 	t := &s.site.tanks[i]
 	if t.Group != "" || d.deadband > 0 {
 		return nil
@@ -143,107 +144,40 @@ func (s siteTanks) standsDead(i int, ts *tankState, d *draw, now float64) []stri
 	per := t.Table.PerInch(d.closing.level)
 	wrong := wrongBbl(t.volume(*d)) / per
 	missed := func(e *standing) bool {
-		e.missed = e.leastRise(&ts.levels, *d, per)
+		e.missed = e.leastRise(&ts.levels, per)
 		return e.missed >= wrong && e.missed >= 2*e.off && !ts.levels.pausesSo(d.start-deadLeast, e.to-e.from, e.level, e.off, e.missed/(e.to-e.from))
 	}
-	say := func(e standing, where string) {
+	say := func(e standing, where string, told bool) {
+		if told {
+			return
+		}
 		why = append(why, fmt.Sprintf("reading stood at %.2f in for %s %s, where the well makes %.1f in at least: blind zone, a float at its stop or that hangs, or the well is shut in", e.level, spanText(e.to-e.from), where, e.missed))
 	}
 	before := between(ts.levels.recent, math.Max(ts.decidedTo, d.start-deadMost), d.start-rampClear)
 	if e, ok := ts.levels.standingAt(before, -1, d.start); ok && t.Sensor != "hydrostatic" && (e.level < float64(t.Height)-fullWithin || float64(t.Height)-e.level < deadTop && e.again && ts.levels.stopsAt(e.level, e.off, e.from, deadFell)) { // a high level shuts the well in
 		hung := t.Sensor == "float" && e.to-e.from >= t.Loads.StuckJump.Seconds() && ts.levels.roseBefore(e.from, deadUntil) > deadRises*d.inflow.usual
-		if (e.again || hung) && missed(&e) && !s.turnedTo(i, e.from, e.from, e.to, e.missed*per) {
+		if missed(&e) && (e.again || hung || e.dead && !e.beyond && ts.comesAgain(*d, e, now)) && !s.turnedTo(i, e.from, e.from, e.to, e.missed*per) {
 			d.opening.err = math.Hypot(d.opening.err, math.Min(e.missed, math.Max(wrong, (float64(t.Height)-e.level)/2)))
-			say(e, "before it")
+			say(e, "before it", opening)
 		}
 	}
 	after := between(ts.levels.recent, d.end+settleShort, math.Min(math.Min(now, d.next), d.end+deadMost))
 	filled := func(long float64) bool { return ts.levels.roseBefore(d.start, long) > deadRises*d.inflow.usual }
 	if f, ok := freedBehind(ts, t, *d); ok && !f.fell && f.above > wrong && filled(deadUntil) && missed(&f.standing) && s.othersFilled(i, f.from, f.to) < explainedShare*f.missed*per {
 		d.closing.err = math.Hypot(d.closing.err, f.above/2)
-		say(f.standing, "behind it")
+		say(f.standing, "behind it", closing)
 		return why
 	}
 	if e, ok := ts.levels.standingAt(after, 1, d.start); ok && !e.beyond && filled(deadMost/3) && missed(&e) && s.othersFilled(i, e.from, e.to) < explainedShare*e.missed*per {
-		if e.again {
+		if _, longer := ts.stillSince(*d); e.again {
 			d.closing.err = math.Hypot(d.closing.err, e.missed)
-		}
-		if e.again || filled(deadUntil) {
-			say(e, "behind it")
+			say(e, "behind it", closing)
+		} else if filled(deadUntil) || e.dead && longer <= 1 {
+			d.closing.err = math.Hypot(d.closing.err, e.missed/2)
+			say(e, "behind it", closing)
 		}
 	}
 	return why
-}
-
-// standing is a stretch next to a load in which a reading stood at an end of what was seen.
-type standing struct {
-	from, to   float64
-	level, off float64 // in, and how far it strays
-	beyond     bool    // the level was seen further out in the last day
-	again      bool    // it was not, and the level stood there before
-	missed     float64 // in that the well makes in as long a time, at least
-}
-
-// standingAt is how long some rest next to a load stood where it is next to it; side is where the load lies in the levels: 1 above.
-func (l *levels) standingAt(b []sample, side, load float64) (e standing, ok bool) {
-	if len(b) < atomFew {
-		return e, false
-	}
-	next := between(b, b[0].t, b[0].t+deadFirst)
-	if side < 0 {
-		next = between(b, b[len(b)-1].t-deadFirst, math.Inf(1))
-		b = slices.Clone(b)
-		slices.Reverse(b)
-	}
-	e.level = stats.Median(values(next))
-	e.off = math.Max(deadOff, 3*neighbourScatter(next))
-	k := 0
-	for k < len(b) && (math.Abs(float64(b[k].v)-e.level) <= e.off || k+1 < len(b) && math.Abs(float64(b[k+1].v)-e.level) <= e.off) {
-		k++
-	}
-	if k < atomFew {
-		return e, false
-	}
-	stood := b[:k]
-	e.from, e.to = math.Min(stood[0].t, stood[k-1].t), math.Max(stood[0].t, stood[k-1].t)
-	if e.to-e.from < deadLeast {
-		return e, false
-	}
-	away := false
-	for j := len(l.history) - 1; j > 0; j-- {
-		h, g := l.history[j], l.history[j-1]
-		over := side * (float64(h.v) - e.level)
-		if h.t > load {
-			continue
-		}
-		e.beyond = e.beyond || over < -e.off
-		away = away || over > deadFell
-		e.again = e.again || away && over <= e.off && side*(float64(g.v)-e.level) <= e.off
-	}
-	e.again = e.again && !e.beyond
-	return e, true
-}
-
-// leastRise is the least that a level rose at rest in as long a time as a standing, elsewhere in the last day; 0 where it is not known.
-func (e standing) leastRise(l *levels, d draw, per float64) float64 {
-	var rises []float64
-	for i := range l.history {
-		rose, long := 0.0, 0.0
-		for k := i + 1; k < len(l.history) && long < e.to-e.from; k++ {
-			dv, dt, ok := l.restStep(k, per)
-			if !ok || math.Abs(float64(l.history[k].v)-e.level) <= e.off || math.Abs(float64(l.history[k-1].v)-e.level) <= e.off {
-				break
-			}
-			rose, long = rose+dv, long+dt
-		}
-		if long >= e.to-e.from {
-			rises = append(rises, rose*(e.to-e.from)/long)
-		}
-	}
-	if len(rises) < deadWindows {
-		return 0
-	}
-	return slices.Min(rises)
 }
 
 // fellOn is how far the level fell below its closing in the confirmation after a load, inches: levels at rest do not fall. Where
@@ -318,30 +252,34 @@ func (u *update) takeRisen(i int, ts *tankState, d *draw, now float64) {
 }
 
 // readingsDoubt is what the readings themselves say against a load.
-func (s siteTanks) readingsDoubt(i int, d draw, now float64) (why []string) {
+func (s siteTanks) readingsDoubt(i int, d *draw, now float64) (why []string) {
 	t, ts := &s.site.tanks[i], s.st.tanks[i]
 	long := math.Max(atomLong, atomMany*ts.interval.fresh())
 	before := between(ts.levels.recent, math.Max(d.start-long, ts.decidedTo), d.start)
 	after := between(ts.levels.recent, d.end, math.Min(d.end+long, d.next))
 	rests := between(after, d.end+settleShort, math.Inf(1))
 	// A pressure sensor feels the oil's weight however high it stands, and a live one whose well was turned away rises no further.
-	if t.Sensor != "hydrostatic" && (!s.shutOff(i, d, 0, d.start) && saturated(t.Sensor, before, after, ts.levels.history, -1) || quieted(t.Sensor, before, rests) || standsAtTop(&ts.levels, t.Sensor, before, rests)) {
+	opening := t.Sensor != "hydrostatic" && (!s.shutOff(i, *d, 0, d.start) && saturated(t.Sensor, before, after, ts.levels.history, -1) || standsAtTop(&ts.levels, t.Sensor, before, rests)) || quieted(t.Sensor, before, rests)
+	if opening {
+		d.opening.err = math.Hypot(d.opening.err, ts.unseenBeyond(*d, d.opening.level, float64(t.Height)-d.opening.level, false))
 		why = append(why, fmt.Sprintf("sensor saturated at the opening, %.2f in is the most that it shows", d.opening.level))
 	}
-	if t.Group == "" && (!s.awayBehind(i, d, math.Min(now, d.next)) && saturated(t.Sensor, after, before, ts.levels.history, 1) || quieted(t.Sensor, rests, before)) {
+	closing := t.Group == "" && (!s.awayBehind(i, *d, math.Min(now, d.next)) && saturated(t.Sensor, after, before, ts.levels.history, 1) || quieted(t.Sensor, rests, before))
+	if closing {
+		d.closing.err = math.Hypot(d.closing.err, ts.unseenBeyond(*d, d.closing.level, d.closing.level, true))
 		why = append(why, fmt.Sprintf("sensor saturated at the closing, %.2f in is the least that it shows", d.closing.level))
 	}
-	if left, long := slowStart(ts, d); t.Group == "" && d.late == 0 && left*t.Table.PerInch(d.opening.level) >= slowBbl {
+	if left, long := slowStart(ts, *d); t.Group == "" && d.late == 0 && left*t.Table.PerInch(d.opening.level) >= slowBbl {
 		why = append(why, fmt.Sprintf("%.1f bbl left within %s before the pump drew as it did then: water, a bleed, or a slow start", left*t.Table.PerInch(d.opening.level), spanText(long)))
 	}
-	if n := averagedStep(ts, d); n > 0 && t.Group == "" {
+	if n := averagedStep(ts, *d); n > 0 && t.Group == "" {
 		why = append(why, fmt.Sprintf("it fell from rest to rest in %d equal parts, each from one reading to the next, where a pump starts and stops between two: a step of the sensor that a gateway averages?", n))
 	}
-	wrong := wrongBbl(t.volume(d)) / t.Table.PerInch(d.closing.level)
-	if short := stillOnItsWay(ts, d); short > wrong {
+	wrong := wrongBbl(t.volume(*d)) / t.Table.PerInch(d.closing.level)
+	if short := stillOnItsWay(ts, *d); short > wrong {
 		why = append(why, fmt.Sprintf("level rose by %.1f in less than the well makes behind the last reading of the fall: the pump went on after it", short))
 	}
-	return why
+	return append(why, s.standsDead(i, ts, d, now, opening, closing)...)
 }
 
 // silentBehind are the seconds without a reading behind a draw that was last seen falling, to no higher than where it is told to have

@@ -259,3 +259,117 @@ func (g gauge) withDeadband(falling, after []sample, dead, sigma float64) gauge 
 	g.level, g.err, g.carried = mid+share*(g.level-mid), math.Sqrt(share)*g.err, share*g.carried
 	return g
 }
+
+// standing is a stretch next to a load in which a reading stood at an end of what was seen.
+type standing struct {
+	from, to   float64
+	level, off float64 // in, and how far it strays
+	beyond     bool    // the level was seen further out in the last day
+	again      bool    // it was not, and the level stood there before
+	dead       bool    // it moved by no more than a step of the sensor
+	missed     float64 // in that the well makes in as long a time, at least
+}
+
+// standingAt is how long some rest next to a load stood where it is next to it; side is where the load lies in the levels: 1 above.
+func (l *levels) standingAt(b []sample, side, load float64) (e standing, ok bool) {
+	n := len(b)
+	if n < aloneFew {
+		return e, false
+	}
+	next := b[:max(searchTime(b, b[0].t+deadFirst), aloneFew)]
+	if side < 0 {
+		next = b[min(searchTime(b, b[n-1].t-deadFirst), n-aloneFew):]
+		b = slices.Clone(b)
+		slices.Reverse(b)
+	}
+	e.level = stats.Median(values(next))
+	e.off = math.Max(deadOff, 3*neighbourScatter(next))
+	k := 0
+	for k < len(b) && (math.Abs(float64(b[k].v)-e.level) <= e.off || k+1 < len(b) && math.Abs(float64(b[k+1].v)-e.level) <= e.off) {
+		k++
+	}
+	if k < aloneFew {
+		return e, false
+	}
+	stood := b[:k]
+	e.dead = slices.Max(values(stood))-slices.Min(values(stood)) <= leastStep(b)+levelGrain
+	e.from, e.to = math.Min(stood[0].t, stood[k-1].t), math.Max(stood[0].t, stood[k-1].t)
+	if e.to-e.from < deadLeast {
+		return e, false
+	}
+	away := false
+	for j := len(l.history) - 1; j > 0; j-- {
+		h, g := l.history[j], l.history[j-1]
+		over := side * (float64(h.v) - e.level)
+		if h.t > load {
+			continue
+		}
+		e.beyond = e.beyond || over < -e.off
+		away = away || over > deadFell
+		e.again = e.again || away && over <= e.off && side*(float64(g.v)-e.level) <= e.off
+	}
+	e.again = e.again && !e.beyond
+	return e, true
+}
+
+// leastRise is the least that a level rose at rest in as long a time as a standing, elsewhere in the last day, or where it was not seen at rest for
+// so long, in a part of it as often; 0 where it is not known.
+func (e standing) leastRise(l *levels, per float64) float64 {
+	for part := e.to - e.from; part >= deadLeast; part /= 2 {
+		var rises []float64
+		for i := range l.history {
+			rose, long := 0.0, 0.0
+			for k := i + 1; k < len(l.history) && long < part; k++ {
+				dv, dt, ok := l.restStep(k, per)
+				if !ok || math.Abs(float64(l.history[k].v)-e.level) <= e.off || math.Abs(float64(l.history[k-1].v)-e.level) <= e.off {
+					break
+				}
+				rose, long = rose+dv, long+dt
+			}
+			if long >= part {
+				rises = append(rises, rose*(e.to-e.from)/long)
+			}
+		}
+		if len(rises) >= deadWindows {
+			return slices.Min(rises)
+		}
+	}
+	return 0
+}
+
+// comesAgain says that behind a load the well brings oil at once as it did until the reading began to stand: it had been neither shut in nor
+// turned away.
+func (ts *tankState) comesAgain(d draw, e standing, now float64) bool {
+	until, least := math.Min(now, d.next), deadRises*e.missed/(e.to-e.from)
+	return ts.levels.roseBefore(until, until-d.end-settleShort) > least && ts.levels.roseBefore(ts.levels.stoodSince(d.start, e.level, e.off), deadMost/3) > least
+}
+
+// stoodSince is since when a level lay no further than some inches from where it is at a time.
+func (l *levels) stoodSince(at, level, off float64) float64 {
+	for k := searchTime(l.recent, at) - 1; k >= 0 && math.Abs(float64(l.recent[k].v)-level) <= off; k-- {
+		at = l.recent[k].t
+	}
+	return at
+}
+
+// unseenBeyond is half of what the well made while a reading stood at a gauge that is the most, or the least, that a sensor shows, inches: the gauge
+// is a bound, and the oil lies anywhere beyond it, as far as there is room.
+func (ts *tankState) unseenBeyond(d draw, level, room float64, behind bool) float64 {
+	b, off, long := ts.levels.recent, math.Max(deadOff, restSigmas*ts.noise.perSample()), 0.0
+	made := max(d.inflowBefore, d.inflowAfter, d.inflow.usual)
+	for k := searchTime(b, d.end+settleShort); behind && k < len(b) && b[k].t < d.next && math.Abs(float64(b[k].v)-level) <= off; k++ {
+		long = b[k].t - d.end
+	}
+	if !behind {
+		long = d.start - ts.levels.stoodSince(d.start, level, off)
+		made = math.Max(made, ts.levels.roseBefore(d.start-long, deadMost/3))
+	}
+	return math.Min(made*long, math.Max(0, room)) / 2
+}
+
+// boundBehind widens the error of a closing that stood for some seconds, and may only bound the oil, by what the well made meanwhile.
+func (d *draw) boundBehind(bounds bool, stood float64) {
+	if bounds {
+		d.closing.err = math.Hypot(d.closing.err, max(d.inflowBefore, d.inflowAfter, d.inflow.usual)*stood/2)
+	}
+}

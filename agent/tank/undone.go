@@ -172,7 +172,7 @@ func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64, ask
 	switch after := between(ts.levels.recent, d.end+120, d.next); {
 	case ts.standsSince(d) && ts.last.t >= ts.heldUntil(t):
 		return itsClosing, ts.last.t - d.end, true
-	case d.samples > 0 && free > d.end+hungLeast && free < d.next && firstTime(after, free) >= free:
+	case d.samples > 0 && free > d.end+hungLeast && free < d.next && firstTime(between(after, d.end+120+ts.interval.fresh(), math.Inf(1)), free) >= free-1: // its time is rounded
 		b := between(ts.levels.recent, d.start-undoneLong, math.Nextafter(d.next, 0))
 		if k := searchTime(b, free) - 1; k >= 0 && math.Abs(float64(b[k].v)-d.closing.level) > frozenOff {
 			long = free - b[k].t
@@ -242,7 +242,7 @@ func takeHung(d *draw, since, made float64, leapt, asks bool) {
 // quieted says that a level stood on one side of a load with next to none of the noise that it has at rest on the other, a step of the
 // sensor taken for noise: what shows none shows no level.
 func quieted(sensor string, b, lively []sample) bool {
-	if sensor == "float" || len(b) < atomMany || len(lively) < atomMany {
+	if sensor == "float" || len(lively) < 2*atomFew || len(b) < atomMany && (len(b) < heldFew || changesIn(b) > 0) {
 		return false
 	}
 	v, noise, step := values(b), neighbourScatter(lively), leastStep(b, lively)
