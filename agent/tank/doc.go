@@ -91,6 +91,9 @@
 //
 // A sensor that moves behind a load says nothing against it where the level had come to rest before, alive, and no pump or truck took what fell.
 //
+// A reading at an end of what its sensor shows is a bound: the error takes in what the well made while it stood there. Readings that scatter before a
+// load some times as far as behind it are no sure opening.
+//
 // Nothing is waited for without end: a load that is seen whole is decided two hours after it, however many small falls before it might come back.
 //
 // A tank that stands still before a load for longer than its well ever paused, while the site's other tanks take in what it had, was shut off

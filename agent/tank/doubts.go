@@ -10,13 +10,7 @@ import (
 
 const (
 	atomLong    = 3600.0     // s of rest next to a load in which a saturated sensor shows
-	atomFew     = 10         // samples that tell
 	atomMany    = 24.0       // of a sensor that is read seldom
-	atomRough   = 0.5        // a step in standard deviations of the noise of a float that does not stick
-	atomFine    = 2.2        // the same from which on noise seldom moves a reading by two steps
-	atomReturns = 3          // times that they come back to it
-	atomBeyond  = 10.5       // samples that would lie beyond the end of a sensor's range, by how they lie on this side of it
-	atomMoves   = 5.0        // standard errors by which more of them lie on it in one half of the time than in the other where the level moves
 	seldomRead  = 120.0      // s between readings, one of which may be on its way
 	steadyWell  = 0.7        // share of what the well makes that comes at least
 	dipFaded    = 600.0      // s behind a load, after which no vacuum's dip is left to speak of
@@ -34,102 +28,12 @@ const (
 	deadFell    = 5.0        // in that a level was lower, or higher, between two visits to an end
 	deadRises   = 0.3        // share of its usual inflow at which a tank is filled until the load begins
 	deadUntil   = 900.0      // s before a load in which a tank rises that is filled until it begins
+	nearLong    = 1200.0     // s of rest next to a load that show how its readings scatter
+	nearCalm    = 300.0      // s behind it in which waves die
+	nearTimes   = 3.0        // times the noise behind it, that they scatter before it where the sensor sees something else too
+	nearLeast   = 0.15       // in that they do at least
 	deadWindows = 3          // stretches elsewhere that show what the well makes
 )
-
-// saturated says that a level at rest lies on an end of what the sensor can show, as at a blanking distance: the noise is cut off
-// on one side. By how many readings are on the very end of its range, and how wide a step is for its noise, as many should lie
-// beyond it. The noise is that of the readings on this side of the end, or, where there are none, of the rest on the other side of
-// the load, and tells nothing of readings that all are on one step and seldom would leave it. side is where the other readings lie; a level that was seen
-// further out at any time is no end.
-func saturated(sensor string, b, other, seen []sample, side float64) bool {
-	if len(b) < atomFew {
-		return false
-	}
-	v := values(b)
-	end, step := slices.Min(v), leastStep(b, other)
-	if side < 0 {
-		end = slices.Max(v)
-	}
-	away := func(x float64) bool { return side*(x-end) >= step/2 }
-	for away(v[0]) { // it still rose, or fell, and that is no noise
-		v = v[1:]
-	}
-	for away(v[len(v)-1]) {
-		v = v[:len(v)-1]
-	}
-	at, far, opposite, returns, halves, was := 0.0, 0.0, 0.0, 0, [2]float64{}, 0.0
-	width := slices.Max(v) - slices.Min(v)
-	for i, x := range v {
-		off := side * (x - end) / step
-		if width > 1.5*step && side*(x-end) > width-step/2 {
-			opposite++
-		}
-		if off > 1.5 {
-			far++
-		} else if off < 0.5 {
-			at++
-			halves[2*i/len(v)]++
-			if was > 0.5 {
-				returns++
-			}
-		}
-		was = off
-	}
-	n, wide := float64(len(v)), stepInNoise(other, step)
-	if at == n && wide >= atomFine || 2*opposite > at || slices.ContainsFunc(seen, func(x sample) bool { return side*(float64(x.v)-end) < -step/2 }) { // noise that ends so on both sides is not cut off on one
-		return false
-	}
-	rough := len(other) < atomFew || wide < atomFine       // else what lies far off was another level, and no noise
-	if sensor == "float" && (at < n || wide > atomRough) { // which sticks
-		wide = math.Inf(1)
-	}
-	near := quantile(at / n)
-	if rough && far >= 2 && returns >= atomReturns {
-		wide = math.Min(wide, quantile(1-far/n)-near)
-	}
-	beyond := n * share(math.Min(near, wide/2)-wide)
-	moves := math.Abs(halves[0]-halves[1]) > atomMoves*math.Sqrt(at*(1-at/n)) // and on its end it would not
-	return beyond >= atomBeyond && math.Min(halves[0], halves[1]) >= at/4 && !moves
-}
-
-// stepInNoise is a step in standard deviations of the noise of a level at rest, as the readings beside the commonest value show
-// it, or, where it moves, those about their neighbours'; +Inf where they do not.
-func stepInNoise(b []sample, step float64) float64 {
-	v := values(b)
-	if len(v) < atomFew {
-		return math.Inf(1)
-	}
-	if early, late := b[:len(b)/2], b[len(b)/2:]; math.Abs(stats.Median(values(early))-stats.Median(values(late))) > step {
-		if noise := math.Min(neighbourScatter(early), neighbourScatter(late)); noise >= step/2 {
-			return step / noise
-		}
-		return math.Inf(1)
-	}
-	counts, common, n := map[int]float64{}, 0, float64(len(v))
-	for _, x := range v {
-		cell := int(math.Round((x - v[0]) / step))
-		if counts[cell]++; counts[cell] > counts[common] {
-			common = cell
-		}
-	}
-	below, above := 0.5, 0.5
-	for cell, n := range counts {
-		if cell < common {
-			below += n
-		} else if cell > common {
-			above += n
-		}
-	}
-	if len(counts) < 2 {
-		return math.Inf(1)
-	}
-	return quantile(1-above/(n+1)) - quantile(below/(n+1))
-}
-
-// quantile is how many standard deviations of noise a share of it lies below, and share the other way round.
-func quantile(of float64) float64 { return math.Sqrt2 * math.Erfinv(2*of-1) }
-func share(below float64) float64 { return (1 + math.Erf(below/math.Sqrt2)) / 2 }
 
 // standsDead says why a gauge may be an end of what the sensor shows, where noise does not tell: its blind zone, or a float at its
 // stop. The reading stands for as long as the level nowhere else stood in the last day, at the very end of all that was seen, and it
@@ -156,7 +60,7 @@ func (s siteTanks) standsDead(i int, ts *tankState, d *draw, now float64, openin
 	before := between(ts.levels.recent, math.Max(ts.decidedTo, d.start-deadMost), d.start-rampClear)
 	if e, ok := ts.levels.standingAt(before, -1, d.start); ok && t.Sensor != "hydrostatic" && (e.level < float64(t.Height)-fullWithin || float64(t.Height)-e.level < deadTop && e.again && ts.levels.stopsAt(e.level, e.off, e.from, deadFell)) { // a high level shuts the well in
 		hung := t.Sensor == "float" && e.to-e.from >= t.Loads.StuckJump.Seconds() && ts.levels.roseBefore(e.from, deadUntil) > deadRises*d.inflow.usual
-		if missed(&e) && (e.again || hung || e.dead && !e.beyond && ts.comesAgain(*d, e, now)) && !s.turnedTo(i, e.from, e.from, e.to, e.missed*per) {
+		if missed(&e) && (e.again || hung || e.dead && !e.beyond && comesAgain(ts, *d, e, now)) && !s.turnedTo(i, e.from, e.from, e.to, e.missed*per) {
 			d.opening.err = math.Hypot(d.opening.err, math.Min(e.missed, math.Max(wrong, (float64(t.Height)-e.level)/2)))
 			say(e, "before it", opening)
 		}
@@ -178,6 +82,120 @@ func (s siteTanks) standsDead(i int, ts *tankState, d *draw, now float64, openin
 		}
 	}
 	return why
+}
+
+// standing is a stretch next to a load in which a reading stood at an end of what was seen.
+type standing struct {
+	from, to   float64
+	level, off float64 // in, and how far it strays
+	beyond     bool    // the level was seen further out in the last day
+	again      bool    // it was not, and the level stood there before
+	dead       bool    // it moved by no more than a step of the sensor
+	missed     float64 // in that the well makes in as long a time, at least
+}
+
+// standingAt is how long some rest next to a load stood where it is next to it; side is where the load lies in the levels: 1 above.
+func (l *levels) standingAt(b []sample, side, load float64) (e standing, ok bool) {
+	n := len(b)
+	if n < aloneFew {
+		return e, false
+	}
+	next := b[:max(searchTime(b, b[0].t+deadFirst), aloneFew)]
+	if side < 0 {
+		next = b[min(searchTime(b, b[n-1].t-deadFirst), n-aloneFew):]
+		b = slices.Clone(b)
+		slices.Reverse(b)
+	}
+	e.level = stats.Median(values(next))
+	e.off = math.Max(deadOff, 3*neighbourScatter(next))
+	k := 0
+	for k < len(b) && (math.Abs(float64(b[k].v)-e.level) <= e.off || k+1 < len(b) && math.Abs(float64(b[k+1].v)-e.level) <= e.off) {
+		k++
+	}
+	if k < aloneFew {
+		return e, false
+	}
+	stood := b[:k]
+	e.dead = slices.Max(values(stood))-slices.Min(values(stood)) <= leastStep(b)+levelGrain
+	e.from, e.to = math.Min(stood[0].t, stood[k-1].t), math.Max(stood[0].t, stood[k-1].t)
+	if e.to-e.from < deadLeast {
+		return e, false
+	}
+	away := false
+	for j := len(l.history) - 1; j > 0; j-- {
+		h, g := l.history[j], l.history[j-1]
+		over := side * (float64(h.v) - e.level)
+		if h.t > load {
+			continue
+		}
+		e.beyond = e.beyond || over < -e.off
+		away = away || over > deadFell
+		e.again = e.again || away && over <= e.off && side*(float64(g.v)-e.level) <= e.off
+	}
+	e.again = e.again && !e.beyond
+	return e, true
+}
+
+// leastRise is the least that a level rose at rest in as long a time as a standing, elsewhere in the last day, or where it was not seen at rest for
+// so long, in a part of it as often; 0 where it is not known.
+func (e standing) leastRise(l *levels, per float64) float64 {
+	for part := e.to - e.from; part >= deadLeast; part /= 2 {
+		var rises []float64
+		for i := range l.history {
+			rose, long := 0.0, 0.0
+			for k := i + 1; k < len(l.history) && long < part; k++ {
+				dv, dt, ok := l.restStep(k, per)
+				if !ok || math.Abs(float64(l.history[k].v)-e.level) <= e.off || math.Abs(float64(l.history[k-1].v)-e.level) <= e.off {
+					break
+				}
+				rose, long = rose+dv, long+dt
+			}
+			if long >= part {
+				rises = append(rises, rose*(e.to-e.from)/long)
+			}
+		}
+		if len(rises) >= deadWindows {
+			return slices.Min(rises)
+		}
+	}
+	return 0
+}
+
+// comesAgain says that behind a load the well brings oil at once as it did until the reading began to stand: it had been neither shut in nor
+// turned away.
+func comesAgain(ts *tankState, d draw, e standing, now float64) bool {
+	until, least := math.Min(now, d.next), deadRises*e.missed/(e.to-e.from)
+	return ts.levels.roseBefore(until, until-d.end-settleShort) > least && ts.levels.roseBefore(ts.levels.stoodSince(d.start, e.level, e.off), deadMost/3) > least
+}
+
+// stoodSince is since when a level lay no further than some inches from where it is at a time.
+func (l *levels) stoodSince(at, level, off float64) float64 {
+	for k := searchTime(l.recent, at) - 1; k >= 0 && math.Abs(float64(l.recent[k].v)-level) <= off; k-- {
+		at = l.recent[k].t
+	}
+	return at
+}
+
+// unseenBeyond is half of what the well made while a reading stood at a gauge that is the most, or the least, that a sensor shows, inches: the gauge
+// is a bound, and the oil lies anywhere beyond it, as far as there is room.
+func unseenBeyond(ts *tankState, d draw, level, room float64, behind bool) float64 {
+	b, off, long := ts.levels.recent, math.Max(deadOff, restSigmas*ts.noise.perSample()), 0.0
+	made := max(d.inflowBefore, d.inflowAfter, d.inflow.usual)
+	for k := searchTime(b, d.end+settleShort); behind && k < len(b) && b[k].t < d.next && math.Abs(float64(b[k].v)-level) <= off; k++ {
+		long = b[k].t - d.end
+	}
+	if !behind {
+		long = d.start - ts.levels.stoodSince(d.start, level, off)
+		made = math.Max(made, ts.levels.roseBefore(d.start-long, deadMost/3))
+	}
+	return math.Min(made*long, math.Max(0, room)) / 2
+}
+
+// boundBehind widens the error of a closing that stood for some seconds, and may only bound the oil, by what the well made meanwhile.
+func (d *draw) boundBehind(bounds bool, stood float64) {
+	if bounds {
+		d.closing.err = math.Hypot(d.closing.err, max(d.inflowBefore, d.inflowAfter, d.inflow.usual)*stood/2)
+	}
 }
 
 // fellOn is how far the level fell below its closing in the confirmation after a load, inches: levels at rest do not fall. Where
@@ -261,13 +279,16 @@ func (s siteTanks) readingsDoubt(i int, d *draw, now float64) (why []string) {
 	// A pressure sensor feels the oil's weight however high it stands, and a live one whose well was turned away rises no further.
 	opening := t.Sensor != "hydrostatic" && (!s.shutOff(i, *d, 0, d.start) && saturated(t.Sensor, before, after, ts.levels.history, -1) || standsAtTop(&ts.levels, t.Sensor, before, rests)) || quieted(t.Sensor, before, rests)
 	if opening {
-		d.opening.err = math.Hypot(d.opening.err, ts.unseenBeyond(*d, d.opening.level, float64(t.Height)-d.opening.level, false))
+		d.opening.err = math.Hypot(d.opening.err, unseenBeyond(ts, *d, d.opening.level, float64(t.Height)-d.opening.level, false))
 		why = append(why, fmt.Sprintf("sensor saturated at the opening, %.2f in is the most that it shows", d.opening.level))
 	}
 	closing := t.Group == "" && (!s.awayBehind(i, *d, math.Min(now, d.next)) && saturated(t.Sensor, after, before, ts.levels.history, 1) || quieted(t.Sensor, rests, before))
 	if closing {
-		d.closing.err = math.Hypot(d.closing.err, ts.unseenBeyond(*d, d.closing.level, d.closing.level, true))
+		d.closing.err = math.Hypot(d.closing.err, unseenBeyond(ts, *d, d.closing.level, d.closing.level, true))
 		why = append(why, fmt.Sprintf("sensor saturated at the closing, %.2f in is the least that it shows", d.closing.level))
+	}
+	if wide, calm := scattersBefore(ts, *d); wide > 0 && !opening && t.Sensor != "hydrostatic" { // which sees no nozzle
+		why = append(why, fmt.Sprintf("readings scattered by %.2f in before it, and by %.2f behind: at the top its sensor may see a nozzle, foam or a wave, and the opening is not sure", wide, calm))
 	}
 	if left, long := slowStart(ts, *d); t.Group == "" && d.late == 0 && left*t.Table.PerInch(d.opening.level) >= slowBbl {
 		why = append(why, fmt.Sprintf("%.1f bbl left within %s before the pump drew as it did then: water, a bleed, or a slow start", left*t.Table.PerInch(d.opening.level), spanText(long)))
@@ -280,6 +301,34 @@ func (s siteTanks) readingsDoubt(i int, d *draw, now float64) (why []string) {
 		why = append(why, fmt.Sprintf("level rose by %.1f in less than the well makes behind the last reading of the fall: the pump went on after it", short))
 	}
 	return append(why, s.standsDead(i, ts, d, now, opening, closing)...)
+}
+
+// scattersBefore is by how many inches readings at rest scattered before a load, where that is some times what they
+// do behind it: of a level that a sensor sees well there is as much noise in a full tank as in an empty one. 0 where it is not.
+func scattersBefore(ts *tankState, d draw) (wide, calm float64) {
+	long := math.Max(nearLong, atomMany/2*ts.interval.fresh())
+	before := between(ts.levels.recent, math.Max(d.start-long, ts.decidedTo), d.start-rampClear)
+	behind := between(ts.levels.recent, d.end+nearCalm, math.Min(d.end+nearCalm+long, d.next))
+	if len(before) < atomFew || len(behind) < atomFew || d.deadband > 0 {
+		return 0, 0
+	}
+	wide, calm = neighbourScatter(before), math.Max(neighbourScatter(behind), leastStep(before, behind)/2)
+	if wide < math.Max(nearLeast, nearTimes*calm) {
+		return 0, 0
+	}
+	return wide, calm
+}
+
+// quieted says that a level stood on one side of a load with next to none of the noise that it has at rest on the other, a step of the
+// sensor taken for noise: what shows none shows no level.
+func quieted(sensor string, b, lively []sample) bool {
+	if sensor == "float" || len(lively) < 2*atomFew || len(b) < atomMany && (len(b) < heldFew || changesIn(b) > 0) {
+		return false
+	}
+	v, noise, step := values(b), neighbourScatter(lively), leastStep(b, lively)
+	slices.Sort(v)
+	few := len(v) / 20
+	return noise > quietSteps*step && v[len(v)-1-few]-v[few]+step < quietNoise*noise
 }
 
 // silentBehind are the seconds without a reading behind a draw that was last seen falling, to no higher than where it is told to have

@@ -169,10 +169,14 @@ func aliveWhereItWas(ts *tankState, d draw) bool {
 func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64, asks bool) {
 	free := ts.faults.unfrozeAt
 	before := between(ts.levels.recent, d.start-undoneLong, math.Nextafter(free, 0))
+	since, came := d.end+120, free
+	if free-d.end >= t.Loads.Confirm.Seconds() { // what stood for so long may have come a poll later, and its time is rounded
+		since, came = since+ts.interval.fresh(), free-1
+	}
 	switch after := between(ts.levels.recent, d.end+120, d.next); {
 	case ts.standsSince(d) && ts.last.t >= ts.heldUntil(t):
 		return itsClosing, ts.last.t - d.end, true
-	case d.samples > 0 && free > d.end+hungLeast && free < d.next && firstTime(between(after, d.end+120+ts.interval.fresh(), math.Inf(1)), free) >= free-1: // its time is rounded
+	case d.samples > 0 && free > d.end+hungLeast && free < d.next && firstTime(between(after, since, math.Inf(1)), free) >= came:
 		b := between(ts.levels.recent, d.start-undoneLong, math.Nextafter(d.next, 0))
 		if k := searchTime(b, free) - 1; k >= 0 && math.Abs(float64(b[k].v)-d.closing.level) > frozenOff {
 			long = free - b[k].t
@@ -237,18 +241,6 @@ func takeHung(d *draw, since, made float64, leapt, asks bool) {
 	earlier := unseen / (d.slope() + made)
 	d.start, d.opening.level, d.opening.err = d.start-earlier, d.opening.level+unseen, math.Hypot(d.opening.err, unseen/2)
 	d.note(asks, fmt.Sprintf("value stood still for %s and then leapt: the opening is what flowed in since, %.1f in, above it", spanText(long), unseen))
-}
-
-// quieted says that a level stood on one side of a load with next to none of the noise that it has at rest on the other, a step of the
-// sensor taken for noise: what shows none shows no level.
-func quieted(sensor string, b, lively []sample) bool {
-	if sensor == "float" || len(lively) < 2*atomFew || len(b) < atomMany && (len(b) < heldFew || changesIn(b) > 0) {
-		return false
-	}
-	v, noise, step := values(b), neighbourScatter(lively), leastStep(b, lively)
-	slices.Sort(v)
-	few := len(v) / 20
-	return noise > quietSteps*step && v[len(v)-1-few]-v[few]+step < quietNoise*noise
 }
 
 // standsAtTop says that the newest readings before a load are one value, the most that the sensor ever showed, of one that has noise behind it:
