@@ -10,7 +10,7 @@
 //
 // A file uses those before it.
 //
-//	the tanks       length, table, volume, site (with its settings)
+//	the tanks       length, table (and what heat makes of a volume), site (with its settings)
 //	in and out      outcome (inputs, loads, events, corrections, verdicts)
 //	what is known   sample, interval (noise, and the readings), draw, levels, resolution, auxiliary, clock, episode, state, update
 //	a level comes   next (the whole step), clean (can it be believed), watch (does the level fall as in a draw)
@@ -22,7 +22,7 @@
 //	                meanwhile), jumps (a sensor that moves faster than oil, and is spanned anew), undone (what only comes back
 //	                to where it was), decide (what it was), error and error_factors, foam (what stood on the oil behind it, and
 //	                how it goes, and a sensor that follows late), doubts (what the readings say against it), lumps (what a well that comes
-//	                by turns brought meanwhile, as the fall shows it), load
+//	                by turns brought meanwhile, as the fall shows it), timer (the same of one whose pump has a clock), load
 //	other verdicts  slow_loss (oil that goes slowly, or that a group's tank gave too slowly for a draw, and what sinks or
 //	                rises for long behind a load), revise (loads that were reported), report (faults that last, steps of the clock)
 //	from outside    refit (another list of tanks, another way of measuring), queries, codec (what is stored)
@@ -61,7 +61,8 @@
 // hours before, or the most that came at once then, and the whole of a change about the load. A well is where it last brought oil: one that comes in
 // lumps and was turned to the next tank brings its next lump there. An even well wanders: what it made is as beside the load, by as much as the
 // stretches of its history stray with those beside them. Which of the lumps came meanwhile the fall shows: where it is distinctly surer than the
-// average, all courses that such a well may have taken are weighed by the fall, and their mean is taken.
+// average, all courses that such a well may have taken are weighed by the fall, and their mean is taken. A pump on a timer has a clock that the hours before show:
+// where they fold well, and what is seen behind goes on by it, that tells what came meanwhile, of a pressure sensor and through a silence too.
 //
 // How a well and a sensor behave is learned from the readings: the variance by which a level at rest strays from an even rise,
 // steps and deadbands. No key, no stored state. What a gateway repeats is no reading: where values stand at a beat, and do not move by

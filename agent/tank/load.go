@@ -88,7 +88,7 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	case s.shutOff(i, d, d.start, d.end) && before < leapMost*own, s.passedBy(i, d, since): // what rose until then as it does behind had not stood
 		return 0, fair
 	case longer > stillMore && 3*ts.levels.roseBefore(d.end+stood, stood) < rate: // it is shut in, or comes in bursts
-		return cameInLumps(ts, t, d, turns, 0, math.Max(fair, per*ts.levels.mostBeyond(d.start, d.end-d.start, d.inflow.usual, per)))
+		return cameByTurns(ts, t, d, turns, 0, math.Max(fair, per*ts.levels.mostBeyond(d.start, d.end-d.start, d.inflow.usual, per)))
 	case fed > least && fed <= most/explainedShare:
 		return math.Max(0, most-fed), fair
 	case fed > least && fed <= usual/explainedShare: // a full one, which the well may have filled until then
@@ -102,7 +102,7 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	if longer > stillMore {
 		err = math.Max(err, own)
 	}
-	return cameInLumps(ts, t, d, turns, own, err)
+	return cameByTurns(ts, t, d, turns, own, err)
 }
 
 // shutOff says that a tank stood still when a draw began, since its well was turned to others, and went on there from one time, or since then, to another.

@@ -1,0 +1,200 @@
+package tank
+
+import (
+	"math"
+	"slices"
+
+	"gauger/agent/tank/stats"
+)
+
+const (
+	timerCycles = 3.0  // times that it went on and off before a draw, which show that a well's pump goes by a timer
+	timerSure   = 0.35 // share of what an even rise misses the levels by, that a timer's does at most
+	timerOff    = 0.12 // share of what comes while it is on, by which it does
+	timerSame   = 2.0  // times that, beyond noise, by which it may miss the levels behind the draw
+	timerShown  = 900. // s of rest behind it that show that it goes on so
+	timerFew    = 4    // levels of it
+	timerFine   = 4.0  // s to which its times are sought
+)
+
+// timer is a well whose pump is on for some seconds of each period, since an instant.
+type timer struct {
+	at, period, on float64 // s
+	rate, even     float64 // in/s while it is on, and all the time
+	off            float64 // in by which the levels miss it
+}
+
+// ran is for how many seconds it was on from its instant to a time.
+func (z timer) ran(t float64) float64 {
+	x := (t - z.at) / z.period
+	whole := math.Floor(x)
+	return whole*z.on + math.Min((x-whole)*z.period, z.on)
+}
+
+// made are the inches that it made between two times.
+func (z timer) made(from, to float64) float64 {
+	return z.rate*(z.ran(to)-z.ran(from)) + z.even*(to-from)
+}
+
+// fitted is the timer with the rates that stretches of rest show, and by how much these miss it; where even is 0 nothing flows in while it is off.
+func (z timer) fitted(rests [][]sample) timer {
+	var all, tt, tv, rr, rv, rt, vv float64
+	for _, b := range rests {
+		var t, v, r float64
+		n := float64(len(b))
+		for _, s := range b {
+			x, y, ran := s.t-b[0].t, float64(s.v-b[0].v), z.ran(s.t)-z.ran(b[0].t)
+			t, v, r = t+x, v+y, r+ran
+			tt, tv, rr, rv, rt, vv = tt+x*x, tv+x*y, rr+ran*ran, rv+ran*y, rt+ran*x, vv+y*y
+		}
+		all, tt, tv, rr, rv, rt, vv = all+n-1, tt-t*t/n, tv-t*v/n, rr-r*r/n, rv-r*v/n, rt-r*t/n, vv-v*v/n
+	}
+	z.rate, z.even = rv/math.Max(rr, 1), 0
+	if det := rr*tt - rt*rt; det > 1e-6*rr*tt && tv*rr > rv*rt {
+		z.rate, z.even = (rv*tt-tv*rt)/det, (tv*rr-rv*rt)/det
+	}
+	z.off = math.Sqrt(math.Max(0, vv-z.rate*rv-z.even*tv) / math.Max(1, all-4))
+	return z
+}
+
+// nearest is the timer that misses some rests least, of those near it.
+func (z timer) nearest(rests [][]sample) timer {
+	z = z.fitted(rests)
+	last := rests[len(rests)-1]
+	long := last[len(last)-1].t - rests[0][0].t
+	for step := z.period / 12; step > timerFine; {
+		best := z
+		for _, by := range []float64{-step, step} {
+			for _, x := range []timer{
+				{at: z.at + by, period: z.period, on: z.on},
+				{at: z.at, period: z.period + by*z.period/long, on: z.on},
+				{at: z.at, period: z.period, on: z.on + by},
+				{at: z.at + by/2, period: z.period, on: z.on - by},
+			} {
+				if x.on > 0 && x.on < x.period {
+					if x = x.fitted(rests); x.off < best.off {
+						best = x
+					}
+				}
+			}
+		}
+		if best.off >= z.off {
+			step /= 2
+		}
+		z = best
+	}
+	return z
+}
+
+// stretches are those of some levels, and their pieces, in which they rose as a well makes it: the rest between draws and steps.
+func stretches(d draw, b []sample, first float64) (rests [][]sample, ps []piece) {
+	if d.deadband > 0 { // a longer silence says that it stood
+		var held []sample
+		for i, s := range b {
+			if i > 0 && s.t-b[i-1].t > lumpsApart {
+				held = append(held, sample{t: b[i-1].t + nodeEvery, v: b[i-1].v}, sample{t: s.t - nodeEvery, v: b[i-1].v})
+			}
+			held = append(held, s)
+		}
+		b = held
+	}
+	sigma := math.Max(neighbourScatter(b), math.Max(d.step, d.deadband)/math.Sqrt(12))
+	var run []sample
+	var was piece
+	since := math.Inf(-1)
+	end := func() {
+		if len(run) >= timerFew && run[len(run)-1].t-run[0].t >= timerShown {
+			rests = append(rests, run)
+		}
+		run = nil
+	}
+	for _, p := range cutEvenly(b, sigma, piecePrice) {
+		step := 0.0
+		if was.n > 0 {
+			at := (was.to + p.from) / 2
+			step = math.Abs(p.at(at)-was.at(at)) - inflowMost*(p.from-was.to)
+		}
+		was = p
+		if p.n == 1 || p.falls(0, fallLeast) || p.slope > inflowMost || step > restSigmas*sigma+fallLeast {
+			end()
+			since = p.to + first
+			if p.n == 1 || p.falls(0, fallLeast) || p.slope > inflowMost {
+				continue
+			}
+			since = p.from
+		}
+		ps, run = append(ps, p), append(run, between(b, math.Max(p.from, since), p.to+1)...)
+	}
+	end()
+	return rests, ps
+}
+
+// clocked is the timer by which a well comes, as its rest before a draw shows it; false where it comes by none.
+func clocked(rests [][]sample, ps []piece) (z timer, ok bool) {
+	all, _, _ := spells(ps)
+	var began, on, apart []float64
+	for _, s := range all {
+		if s.fast && s.begun {
+			if n := len(began); n > 0 {
+				apart = append(apart, s.from-began[n-1])
+			}
+			began = append(began, s.from)
+			if s.ended {
+				on = append(on, s.to-s.from)
+			}
+		}
+	}
+	if len(rests) == 0 || len(apart) < 2 || len(on) < 2 {
+		return z, false
+	}
+	each := slices.Sorted(slices.Values(apart))[len(apart)/4] // where one was not seen two are one
+	for i, a := range apart {
+		apart[i] = a / math.Max(1, math.Round(a/each))
+	}
+	z = timer{at: began[len(began)/2], period: stats.Median(apart), on: stats.Median(on)}.nearest(rests)
+	seen, noise := 0.0, 0.0
+	for _, b := range rests {
+		seen += b[len(b)-1].t - b[0].t
+		noise = math.Max(noise, neighbourScatter(b))
+	}
+	flat := timer{period: 1e9, on: 1e9}.fitted(rests)
+	beyond := func(off float64) float64 { return math.Sqrt(math.Max(0, off*off-noise*noise)) }
+	return z, z.rate > 0 && seen >= timerCycles*z.period && beyond(z.off) < timerSure*beyond(flat.off) && beyond(z.off) < timerOff*z.rate*z.on
+}
+
+// cameByTimer are the barrels that flowed in over a draw from a well whose pump goes by a timer, and twice their standard error: it is as regular before
+// as behind, and so it was meanwhile. False where it is no timer's, or went on otherwise behind.
+func cameByTimer(ts *tankState, t *Tank, d draw) (bbl, off float64, ok bool) {
+	first := resumeFirst
+	if t.Sensor == "hydrostatic" {
+		first = resumeDipped
+	}
+	before, ps := stretches(d, ts.levels.even(d.start-lumpsLook, d.start-rampClear).recent, first)
+	behind, _ := stretches(d, ts.levels.even(d.end+first, d.watched(t, ts.last.t)).recent, 0)
+	z, ok := clocked(before, ps)
+	if !ok || len(behind) != 1 {
+		return 0, 0, false
+	}
+	above, missed := 0.0, 0.0
+	for _, s := range behind[0] {
+		above += (float64(s.v) - z.made(d.end, s.t)) / float64(len(behind[0]))
+	}
+	for _, s := range behind[0] {
+		missed += stats.Square(float64(s.v)-z.made(d.end, s.t)-above) / float64(len(behind[0]))
+	}
+	missed = math.Sqrt(missed)
+	per := t.Table.PerInch(d.opening.level)
+	bbl = z.made(d.start, d.end) * per
+	return bbl, 2 * math.Hypot(math.Sqrt2*math.Max(z.off, missed)*per, math.Hypot(rateVaries/2*bbl, z.rate*nodeEvery*per)), missed < timerSame*math.Max(z.off, ts.noise.perSample())
+}
+
+// cameByTurns are the barrels that flowed in over a draw, and twice their standard error, of those that an average tells: where its well comes by turns,
+// these say which of them came meanwhile, by their clock where they have one, and else as the fall shows it.
+func cameByTurns(ts *tankState, t *Tank, d draw, turns bool, average, unsure float64) (bbl, off float64) {
+	if t.Group == "" && d.cameIn == 0 && unsure > wrongBbl(t.volume(d)) {
+		if bbl, off, ok := cameByTimer(ts, t, d); ok && off < unsure {
+			return bbl, off
+		}
+	}
+	return cameInLumps(ts, t, d, turns, average, unsure)
+}
