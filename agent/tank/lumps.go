@@ -204,8 +204,8 @@ func fallParts(ts *tankState, d draw) (b []sample, parts []fallPart, noise float
 type sieve struct {
 	at                []float64
 	parts             []fallPart
-	pump, well, noise float64 // variances: of the rates of a pump and a well, in²/s², and of a level, in²
-	even              []float64
+	pump, well, noise float64     // variances: of the rates of a pump and a well, in²/s², and of a level, in²
+	even              [][]float64 // what a pump makes that draws evenly, and one that slows down evenly
 }
 
 // through are some levels behind the sieve, and the logarithm of the variance that it took out.
@@ -231,8 +231,8 @@ func (v *sieve) through(levels []float64) (out []float64, logs float64) {
 			level, rate = level+ll/all*off, rate+lr/all*off
 			ll, lr, rr = ll*v.noise/all, lr*v.noise/all, rr-lr*lr/all
 		}
-		if even := v.even; p.pumps && even != nil {
-			even, left := even[p.from:p.to], out[p.from:p.to]
+		for n := 0; p.pumps && n < len(v.even); n++ {
+			even, left := v.even[n][p.from:p.to], out[p.from:p.to]
 			share := product(left, even) / product(even, even)
 			for k := range left {
 				left[k] -= share * even[k]
@@ -241,13 +241,6 @@ func (v *sieve) through(levels []float64) (out []float64, logs float64) {
 		}
 	}
 	return out, logs
-}
-
-func product(a, b []float64) (sum float64) {
-	for k := range a {
-		sum += a[k] * b[k]
-	}
-	return sum
 }
 
 // courses weighs every course that a well may have taken over a fall by how likely it takes that, and by how the fall would look.
@@ -337,9 +330,26 @@ func cameInLumps(ts *tankState, t *Tank, d draw, turns bool, average, unsure flo
 	if !ok {
 		return average, unsure
 	}
+	inches, err, ok := z.shown(ts, d, 1, func(c *courses) {
+		c.turn(0, 0, 0, z.before.fast, z.before.from, 1, [2][2]int{})
+		if turns && !z.behind.fast && !z.behind.ended {
+			c.weigh(math.Log(lumpsTurned), [2][2]int{})
+		}
+	})
+	per := t.Table.PerInch(d.opening.level)
+	if off = 2 * per * math.Hypot(err, rateVaries*inches); ok && off < lumpsBetter*unsure {
+		return inches * per, off
+	}
+	return average, unsure
+}
+
+// shown are the inches that a well brought over a draw, and their standard error, as the fall shows it: the mean of all courses that are weighed, by their
+// chances.
+func (z lumps) shown(ts *tankState, d draw, evenly int, weigh func(*courses)) (inches, err float64, ok bool) {
+	long := d.end - d.start
 	b, parts, noise := fallParts(ts, d)
 	if len(b) < lumpsLevels {
-		return average, unsure
+		return 0, 0, false
 	}
 	v := sieve{at: make([]float64, len(b)), parts: parts, well: stats.Square(lumpsVary * z.fast), noise: noise}
 	level := make([]float64, len(b))
@@ -360,7 +370,14 @@ func cameInLumps(ts *tankState, t *Tank, d draw, turns bool, average, unsure flo
 	}
 	for _, share := range pumpVaries {
 		v.pump, v.even = stats.Square(share*d.slope()*long/math.Max(pumped, lumpsCell)), nil
-		v.even, _ = v.through(v.at)
+		for n := range evenly {
+			made := make([]float64, len(b))
+			for k, t := range v.at {
+				made[k] = math.Pow((t-d.start)/long, float64(n+1))
+			}
+			made, _ = v.through(made)
+			v.even = append(v.even, made)
+		}
 		left, logs := v.through(level)
 		c.left, c.logs = product(left, left), -logs/2
 		for j, at := range c.at {
@@ -375,15 +392,8 @@ func cameInLumps(ts *tankState, t *Tank, d draw, turns bool, average, unsure flo
 				c.came[k][j] = c.came[j][k]
 			}
 		}
-		c.turn(0, 0, 0, z.before.fast, z.before.from, 1, [2][2]int{})
-		if turns && !z.behind.fast && !z.behind.ended {
-			c.weigh(math.Log(lumpsTurned), [2][2]int{})
-		}
+		weigh(&c)
 	}
-	per, mean := t.Table.PerInch(d.opening.level), c.sum[1]/c.sum[0]
-	bbl = (z.slow*long + mean) * per
-	if off = 2 * math.Hypot(per*math.Sqrt(math.Max(0, c.sum[2]/c.sum[0]-mean*mean)), rateVaries*bbl); off < lumpsBetter*unsure {
-		return bbl, off
-	}
-	return average, unsure
+	mean := c.sum[1] / c.sum[0]
+	return z.slow*long + mean, math.Sqrt(math.Max(0, c.sum[2]/c.sum[0]-mean*mean)), true
 }

@@ -175,3 +175,11 @@ func lastSamplesOf(b []sample, n int) []sample { return b[max(0, len(b)-n):] }
 
 // point is a value at a time.
 type point struct{ t, v float64 }
+
+// product is the sum of the products of two lists.
+func product(a, b []float64) (sum float64) {
+	for k := range a {
+		sum += a[k] * b[k]
+	}
+	return sum
+}

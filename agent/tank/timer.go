@@ -8,13 +8,15 @@ import (
 )
 
 const (
-	timerCycles = 3.0  // times that it went on and off before a draw, which show that a well's pump goes by a timer
-	timerSure   = 0.35 // share of what an even rise misses the levels by, that a timer's does at most
-	timerOff    = 0.12 // share of what comes while it is on, by which it does
-	timerSame   = 2.0  // times that, beyond noise, by which it may miss the levels behind the draw
-	timerShown  = 900. // s of rest behind it that show that it goes on so
-	timerFew    = 4    // levels of it
-	timerFine   = 4.0  // s to which its times are sought
+	timerCycles = 3.0   // times that it went on and off before a draw, which show that a well's pump goes by a timer
+	timerSure   = 0.35  // share of what an even rise misses the levels by, that a timer's does at most
+	timerOff    = 0.12  // share of what comes while it is on, by which it does
+	timerSame   = 2.0   // times that, beyond noise, by which it may miss the levels behind the draw
+	timerShown  = 900.  // s of rest behind it that show that it goes on so
+	timerFew    = 4     // levels of it
+	changeLook  = 1500. // s of rest next to a draw that show how fast its well comes
+	changeSure  = 4.0   // standard errors by which the fall shows that it came faster meanwhile
+	timerFine   = 4.0   // s to which its times are sought
 )
 
 // timer is a well whose pump is on for some seconds of each period, since an instant.
@@ -188,13 +190,92 @@ func cameByTimer(ts *tankState, t *Tank, d draw) (bbl, off float64, ok bool) {
 	return bbl, 2 * math.Hypot(math.Sqrt2*math.Max(z.off, missed)*per, math.Hypot(rateVaries/2*bbl, z.rate*nodeEvery*per)), missed < timerSame*math.Max(z.off, ts.noise.perSample())
 }
 
+// rateBeside is the rate at which a level rises over a while of its rest, and its standard error; false where it is not known, or one half of that is of
+// another rate than the other.
+func rateBeside(d draw, b []sample, from, to float64) (z spell, ok bool) {
+	b = between(b, from, to)
+	if len(b) < 2*timerFew || b[len(b)-1].t-b[0].t < 0.8*(to-from) {
+		return z, false
+	}
+	rate := func(x []sample) (slope, err float64) {
+		l, _ := fit(x)
+		sum, out := 1.0, 0.0
+		for _, s := range x {
+			sum, out = sum+stats.Square(s.t-l.t), out+stats.Square(float64(s.v)-l.at(s.t))
+		}
+		err = math.Sqrt((out/float64(len(x)-2) + d.step*d.step/12) / sum)
+		return l.slope, math.Hypot(err, math.Sqrt(d.inflow.variance/(x[len(x)-1].t-x[0].t)))
+	}
+	first, e1 := rate(b[:len(b)/2])
+	second, e2 := rate(b[len(b)/2:])
+	all, err := rate(b)
+	return spell{from: from, to: to, rate: all, err: err}, math.Abs(second-first) < slopeSure*math.Hypot(e1, e2)
+}
+
+// cameChanged are the inches that flowed in over a draw, and their standard error, from a well that came otherwise behind it than before: its pump was
+// started or stopped meanwhile, or it was turned. The fall has one bend, of just that size; where it does not show, that may have been at any time. False
+// where the well came as before.
+func cameChanged(ts *tankState, t *Tank, d draw) (inches, err float64, ok bool) {
+	per, long := t.Table.PerInch(d.opening.level), d.end-d.start
+	if t.Group != "" || !d.inflow.known || t.Sensor == "hydrostatic" || d.deadband > 0 || d.late > 0 || d.foam > 0 || d.stuck.to > 0 || d.cameIn > 0 || d.gap > lumpsApart || long < lumpsApart {
+		return 0, 0, false
+	}
+	if _, turns := lumpsAbout(ts, d, d.watched(t, ts.last.t)); turns {
+		return 0, 0, false
+	}
+	near, behind := d.start-rampClear, d.end+resumeFirst
+	z, seen := lumps{}, false
+	if z.before, ok = rateBeside(d, between(ts.levels.recent, ts.decidedTo+resumeFirst, near), near-math.Max(changeLook, long), near); ok {
+		z.behind, seen = rateBeside(d, between(ts.levels.recent, behind, d.watched(t, ts.last.t)), behind, behind+changeLook)
+	}
+	if !seen {
+		return 0, 0, false
+	}
+	a, b := math.Max(0, z.before.rate), math.Max(0, z.behind.rate)
+	z.before.fast, z.behind.fast = a > b, b > a
+	z.slow, z.fast = math.Min(a, b), math.Max(a, b)
+	z.varies = math.Max(lumpsVary*z.fast, lumpsAlike*math.Max(z.before.err, z.behind.err))
+	if (z.fast-z.slow)*long*per <= wrongBbl(t.volume(d)) || z.fast-z.slow < slopeSure*math.Hypot(z.before.err, z.behind.err) || z.slow > lumpsSlow*z.fast {
+		return 0, 0, false
+	}
+	weigh := func(c *courses) {
+		end := len(c.at) - 1
+		for k := range c.at {
+			fast, chance := [2][2]int{{0, k}, {end, end}}, 0.0
+			if !z.before.fast {
+				fast[0] = [2]int{k, end}
+			}
+			if k == 0 {
+				chance = math.Log(float64(end)) // who turns a well does so before the pump draws
+			}
+			c.weigh(chance, fast)
+		}
+	}
+	inches, err, ok = z.shown(ts, d, 1, weigh)
+	slows, unsure, _ := z.shown(ts, d, 2, weigh)
+	switch apart := math.Abs(slows - inches); {
+	case apart > 2*math.Max(err, unsure): // where the pump slows down the fall bends too
+		inches, err = slows, math.Max(unsure, apart/2)
+	case unsure < err:
+		inches, err = slows, unsure
+	}
+	if !ok {
+		inches, err = (a+b)/2*long, (z.fast-z.slow)*long/4
+	}
+	return inches, math.Hypot(err, rateVaries*inches), true
+}
+
 // cameByTurns are the barrels that flowed in over a draw, and twice their standard error, of those that an average tells: where its well comes by turns,
-// these say which of them came meanwhile, by their clock where they have one, and else as the fall shows it.
+// by the clock where it has one, and else as the fall shows it.
 func cameByTurns(ts *tankState, t *Tank, d draw, turns bool, average, unsure float64) (bbl, off float64) {
 	if t.Group == "" && d.cameIn == 0 && unsure > wrongBbl(t.volume(d)) {
 		if bbl, off, ok := cameByTimer(ts, t, d); ok && off < unsure {
 			return bbl, off
 		}
+	}
+	if came, err, ok := cameChanged(ts, t, d); ok {
+		per := t.Table.PerInch(d.opening.level)
+		return came * per, 2 * err * per
 	}
 	return cameInLumps(ts, t, d, turns, average, unsure)
 }
