@@ -336,7 +336,7 @@ func (ts *tankState) stands(t *Tank) bool {
 // diedAt says that a value which noise moves at rest stands still for as long behind a draw as a sensor that is stuck, and did not before it: a well that is shut
 // in moves no level, but stills no noise.
 func (ts *tankState) diedAt(t *Tank, d draw, stood float64) bool {
-	before := between(ts.levels.recent, d.start-frozenLeast, d.start-nodeEvery)
+	before := between(ts.levels.recent, d.start-undoneFine, d.start-singleReading)
 	alive := len(before) > stepFew && 2*changesIn(before) > len(before)
 	return alive && d.step < coarseLeast && d.deadband == 0 && stood >= t.Loads.StuckJump.Seconds() && ts.interval.stood(stood, neverHeld)
 }

@@ -1,9 +1,6 @@
 package tank
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 const (
 	explainedShare = 0.6        // share of a draw that has to show elsewhere to explain it
@@ -269,123 +266,8 @@ func leaptBefore(ts *tankState, d draw) float64 {
 	return at
 }
 
-// takeSprung begins a draw at the level from which the sensor had sprung within half an hour before it, faster than oil comes, where it fell back to that
-// faster than a pump draws, and far slower since: what stood in between was an echo, and the pump had begun behind it. false: it had not.
-func takeSprung(ts *tankState, t *Tank, d *draw) bool {
-	b, per := between(ts.levels.recent, d.start-bulgeRest, d.end), t.Table.PerInch(d.opening.level)
-	k := searchTime(b, d.start)
-	from := t.cameFast(b[:k], jumpLeast/leapMost)
-	for from > 0 && float64(b[from].v-b[from-1].v) > restSigmas*ts.noise.perSample() {
-		from--
-	}
-	if from < 0 || t.Group != "" {
-		return false
-	}
-	was := line{b[from].t, float64(b[from].v), d.inflowBefore}
-	rose := d.opening.level - was.v
-	for k < len(b) && float64(b[k].v) > was.v {
-		k++
-	}
-	last := k - 1
-	for last > from && float64(b[last].v) < was.v+leapMost*rose {
-		last--
-	}
-	on, ok := fit(firstOf(b[k:], lineLong))
-	if !ok || len(b)-k < pumpedFew || rose*per <= wrongBbl(t.volume(*d)) {
-		return false
-	}
-	if back := float64(b[last].v-b[k].v) / (b[k].t - b[last].t); back*per*60 < pumpUsual || back < -unlikeRate*on.slope {
-		return false
-	}
-	d.start = crossing(on, was, was.t, b[k].t)
-	d.opening = gauge{level: was.at(d.start), err: math.Hypot(d.opening.err, rose/4), samples: 1}
-	d.doubts = append(d.doubts, fmt.Sprintf("level sprang up by %.1f in before it, and fell back to there faster than its pump drew: an echo, or oil that came and went", rose))
-	return true
-}
-
-// halfFallen are the seconds in which the first half of a draw fell, where it is as short as a sensor's damping of a step and its readings show how.
-func halfFallen(ts *tankState, d draw) (seconds float64, ok bool) {
-	b := between(ts.levels.recent, d.start, d.end)
-	for _, s := range b {
-		if float64(s.v) <= (d.opening.level+d.closing.level)/2 {
-			return math.Max(s.t-d.start, 1), len(b) >= dipFew && d.parts == 1 && d.end-d.start < filterLong
-		}
-	}
-	return 0, false
-}
-
-// caughtUp says that samples rested until one, the k-th, which lies where the fall before that rest would have brought it: the sensor hung and came free.
-func caughtUp(b []sample, k int, bit float64) bool {
-	f := k - 1
-	for f > 0 && math.Abs(float64(b[f-1].v-b[k-1].v)) < bit/2 {
-		f--
-	}
-	l, ok := fit(lastOf(b[:f+1], lineLong))
-	drawn := -l.slope * (b[k].t - b[f].t)
-	return ok && k-f > stepFew && math.Abs(float64(b[f].v-b[k].v)-drawn) <= hungOff*drawn+bit/2
-}
-
 // chanceWrong is the chance of a volume with a standard error to be off by more than the greater of a
 // barrel and a hundredth of it.
 func chanceWrong(bbl, sigma float64) float64 {
 	return math.Erfc(wrongBbl(bbl) / (sigma * math.Sqrt2))
-}
-
-// leaps are the inches of a draw's fall that steps from one value to the next made, each of them faster than a pump is, as where a
-// zero is trimmed by and by, or all of it, as where ice thaws. What a value stood still before it is a step's time, unless it was
-// noise that read the same twice, or it makes all of the fall and the value stands as long at rest. What leaps up again had not left. times is
-// how much faster than max_rate. pumps counts the leaps that a pump may have hidden behind a sensor that hung before each, and the first.
-func leaps(ts *tankState, t *Tank, d draw, times float64) (inches float64, pumps int) {
-	b := ts.levels.recent
-	k := max(0, searchTime(b, d.start)-1)
-	if held, _ := sameAs(b, k); len(b) > 0 && (ts.interval.mayBeCached() || ts.interval.stood(b[k].t-b[held].t, neverHeld)) {
-		k = held // what a gateway held until then, or where it hung, for all that is known
-	}
-	if b = b[k:max(k, min(len(b), searchTime(b, d.end)+1))]; d.leaptAt > d.start { // the jump behind it is no part of it
-		b = between(b, math.Inf(-1), d.leaptAt)
-	}
-	if len(b) < 2 {
-		return 0, 0
-	}
-	rough := quietScatter(b)
-	if len(b) < jumpedRest { // too few to tell noise from the fall
-		rough = quietScatter(between(ts.levels.recent, d.start-undoneFine, d.start))
-	}
-	for n, k := len(b)/3, 0; n >= jumpedRest && k < 3; k++ { // waves come with the pump, and a hatch was opened minutes before
-		rough = math.Max(rough, quietScatter(b[k*n:(k+1)*n]))
-	}
-	noise, since, stood := leapNoise*math.Max(ts.noise.perSample(), rough), firstTime(b, 0), 1
-	leapt, first, last := since, b[0], b[len(b)-1]
-	all := float64(first.v - last.v)
-	if all-leapNoise*ts.noise.perSample() > times*t.maxRate(float64(last.v))*(last.t-first.t) {
-		return all, 1
-	}
-	low := first.v
-	for k := 1; k < len(b); k++ {
-		by := float64(b[k-1].v - b[k].v)
-		if b[k-1].v-low > 4*stepLeast { // what had fallen to there before, and was lifted, did not fall now
-			by = float64(low - b[k].v)
-		}
-		whole, took := by >= leapMost*all, 0.0
-		if alike := stood <= twiceAlike || whole && b[k-1].t-since <= math.Min(alikeLong, heldRegion*ts.interval.stays()); alike && !ts.interval.cached() {
-			since = b[k-1].t
-		}
-		if took = b[k].t - since; whole && took <= alikeLong && t.barrels(float64(b[k-1].v), float64(b[k].v)) >= t.Loads.MinLoad {
-			took = math.Max(0, took-rampLong) // a pump that draws all of a load in between has to come up and to run down
-		}
-		if rate := times * t.maxRate(float64(b[k].v)); math.Abs(by)-noise > rate*took {
-			inches += by
-			if by > 0 && (pumps == 0 || b[k-1].t-b[k-2].t >= math.Max(stairRest, 2.5*ts.interval.fresh()) && by <= rate*(b[k].t-leapt)) {
-				pumps++ // one of which only the ends were believed, afterwards
-			}
-			if leapt = b[k].t; by < 0 {
-				low = b[k].v
-			}
-		}
-		low = min(low, b[k].v)
-		if stood++; b[k].v != b[k-1].v {
-			since, stood = b[k].t, 1
-		}
-	}
-	return math.Max(0, inches), pumps
 }

@@ -316,6 +316,65 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 	return a
 }
 
+// leaps are the inches of a draw's fall that steps from one value to the next made, each of them faster than a pump is, as where a
+// zero is trimmed by and by, or all of it, as where ice thaws. What a value stood still before it is a step's time, unless it was
+// noise that read the same twice, or it makes all of the fall and the value stands as long at rest. What leaps up again had not left. times is
+// how much faster than max_rate. pumps counts the leaps that a pump may have hidden behind a sensor that hung before each, and the first.
+func leaps(ts *tankState, t *Tank, d draw, times float64) (inches float64, pumps int) {
+	b := ts.levels.recent
+	k := max(0, searchTime(b, d.start)-1)
+	if held, _ := sameAs(b, k); len(b) > 0 && (ts.interval.mayBeCached() || ts.interval.stood(b[k].t-b[held].t, neverHeld)) {
+		k = held // what a gateway held until then, or where it hung, for all that is known
+	}
+	if b = b[k:max(k, min(len(b), searchTime(b, d.end)+1))]; d.leaptAt > d.start { // the jump behind it is no part of it
+		b = between(b, math.Inf(-1), d.leaptAt)
+	}
+	if len(b) < 2 {
+		return 0, 0
+	}
+	rough := quietScatter(b)
+	if len(b) < jumpedRest { // too few to tell noise from the fall
+		rough = quietScatter(between(ts.levels.recent, d.start-undoneFine, d.start))
+	}
+	for n, k := len(b)/3, 0; n >= jumpedRest && k < 3; k++ { // waves come with the pump, and a hatch was opened minutes before
+		rough = math.Max(rough, quietScatter(b[k*n:(k+1)*n]))
+	}
+	noise, since, stood := leapNoise*math.Max(ts.noise.perSample(), rough), firstTime(b, 0), 1
+	leapt, first, last := since, b[0], b[len(b)-1]
+	all := float64(first.v - last.v)
+	if all-leapNoise*ts.noise.perSample() > times*t.maxRate(float64(last.v))*(last.t-first.t) {
+		return all, 1
+	}
+	low := first.v
+	for k := 1; k < len(b); k++ {
+		by := float64(b[k-1].v - b[k].v)
+		if b[k-1].v-low > 4*stepLeast { // what had fallen to there before, and was lifted, did not fall now
+			by = float64(low - b[k].v)
+		}
+		whole, took := by >= leapMost*all, 0.0
+		if alike := stood <= twiceAlike || whole && b[k-1].t-since <= math.Min(alikeLong, heldRegion*ts.interval.stays()); alike && !ts.interval.cached() {
+			since = b[k-1].t
+		}
+		if took = b[k].t - since; whole && took <= alikeLong && t.barrels(float64(b[k-1].v), float64(b[k].v)) >= t.Loads.MinLoad {
+			took = math.Max(0, took-rampLong) // a pump that draws all of a load in between has to come up and to run down
+		}
+		if rate := times * t.maxRate(float64(b[k].v)); math.Abs(by)-noise > rate*took {
+			inches += by
+			if by > 0 && (pumps == 0 || b[k-1].t-b[k-2].t >= math.Max(stairRest, 2.5*ts.interval.fresh()) && by <= rate*(b[k].t-leapt)) {
+				pumps++ // one of which only the ends were believed, afterwards
+			}
+			if leapt = b[k].t; by < 0 {
+				low = b[k].v
+			}
+		}
+		low = min(low, b[k].v)
+		if stood++; b[k].v != b[k-1].v {
+			since, stood = b[k].t, 1
+		}
+	}
+	return math.Max(0, inches), pumps
+}
+
 // hauledOut is when, behind a load that fell as under a pump, all that is left of a draw's fall began, faster than any pump draws also where the value
 // hung before, to less than a truck leaves or from where it came back: somebody hauled the sensor out, and it is no part of the draw.
 func hauledOut(ts *tankState, t *Tank, b []sample, ds []draw) (m sensorStep) {

@@ -376,15 +376,3 @@ func (l *levels) first(d draw) bool {
 	_, _, first := l.leaptInto(d)
 	return first
 }
-
-// before are the levels of the hours before a time, the newest first.
-func (l *levels) before(at float64) (out []point) {
-	n := nodes(between(l.recent, at-undoneFine, at-nodeEvery), nodeEvery)
-	for k := len(n) - 1; k >= 0; k-- {
-		out = append(out, point(n[k]))
-	}
-	for k := searchTime(l.history, at-undoneFine) - 1; k >= 0 && l.history[k].t >= at-undoneLong; k-- {
-		out = append(out, point{l.history[k].t, float64(l.history[k].v)})
-	}
-	return out
-}

@@ -9,7 +9,6 @@ import (
 )
 
 const (
-	undoneLong   = 6 * 3600.0 // s before a fall in which something may have lifted the level
 	hungRise     = 0.3        // in that flowed in while a value stood
 	undoneJunk   = 3 * 3600.0 // s before it in which a sensor that jumps may have begun to
 	backAlive    = 1200.0     // s for which it has been there alive, where it left as under a pump
@@ -21,7 +20,6 @@ const (
 	quietNoise   = 1.0        // times the noise on the other side of a load, in which nine of ten readings of a live level cannot lie
 	quietSteps   = 0.75       // of the sensor, than which such a noise is more: a third of a step leaves nine of ten readings on one
 	pumpedLeap   = 0.35       // share of a fall between two readings, above which nobody saw it fall
-	filterLong   = 600.0      // s that a step takes through a sensor's damping
 	itsClosing   = "its closing"
 )
 
@@ -57,14 +55,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	case atOnce >= leapSome*fall:
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell at once, faster than max_rate", atOnce, fall))
 	}
-	seen := pumped(ts, t, *d, 1)
-	if half, ok := halfFallen(ts, *d); ok && !seen && decays(ts, *d) {
-		said := fmt.Sprintf("it fell ever slower, half of it within %.0f s, as a damped sensor follows a step or foam collapses, and no pump draws", half)
-		if fall/2*per/half*60 > fasterThan*t.Loads.MaxRate {
-			return said
-		}
-		d.doubts = append(d.doubts, said)
-	}
+	seen, none := pumped(ts, t, *d, 1), damped(ts, t, d)
 	handledSince, hands := handled(ts, t, *d)
 	if !seen || atOnce >= leapSome*fall || hands || !spanned(ts, t, *d) && !ts.regained(t, *d, ts.last.t).partly(*d) {
 		if since, ok := u.jumpedBack(i, ts, *d); ok {
@@ -94,7 +85,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	}
 	l, ok := u.lifted(i, ts, *d)
 	if !ok {
-		return ""
+		return none
 	}
 	was := fmt.Sprintf("the level only came back to where it had been %s before it", spanText(d.start-l.since))
 	switch {
@@ -103,7 +94,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	case d.samples == 0 && l.exact && d.start-l.since < undoneFine && jumpedUp(ts, t, l.since-nodeEvery, d.start+nodeEvery) >= leapMost*fall:
 		return was + ", and nobody saw it come or go"
 	case l.usual && !(l.exact && l.bulge): // the well fills it so
-		return ""
+		return none
 	case l.usual:
 	case !l.jumped && seen && t.pumpRate(*d) >= fillRate && !decays(ts, *d): // a truck of what was brought there
 	case l.bulge && (l.exact || l.fast) && (d.start-l.since < undoneFine || d.samples == 0 && d.gap < levelFar && l.exact && l.fast): // no oil comes and goes as quickly, to where it was
@@ -112,7 +103,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 		return was
 	}
 	d.doubts = append(d.doubts, was)
-	return ""
+	return none
 }
 
 // leftBetween says that the level lay at a draw's opening before somebody's hands or echoes were at the sensor, and lies at its closing behind that.

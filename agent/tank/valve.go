@@ -2,6 +2,7 @@ package tank
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -273,4 +274,86 @@ func besideIt(ts *tankState, t *Tank, d draw, own float64) (bbl, off float64, be
 		}
 	}
 	return 0, 0, false
+}
+
+// takeSprung begins a draw at the level from which the sensor had sprung within half an hour before it, faster than oil comes, where it fell back to that
+// faster than a pump draws, and far slower since: what stood in between was an echo, and the pump had begun behind it. false: it had not.
+func takeSprung(ts *tankState, t *Tank, d *draw) bool {
+	b, per := between(ts.levels.recent, d.start-bulgeRest, d.end), t.Table.PerInch(d.opening.level)
+	k := searchTime(b, d.start)
+	from := t.cameFast(b[:k], jumpLeast/leapMost)
+	for from > 0 && float64(b[from].v-b[from-1].v) > restSigmas*ts.noise.perSample() {
+		from--
+	}
+	if from < 0 || t.Group != "" {
+		return false
+	}
+	was := line{b[from].t, float64(b[from].v), d.inflowBefore}
+	rose := d.opening.level - was.v
+	for k < len(b) && float64(b[k].v) > was.v {
+		k++
+	}
+	last := k - 1
+	for last > from && float64(b[last].v) < was.v+leapMost*rose {
+		last--
+	}
+	on, ok := fit(firstOf(b[k:], lineLong))
+	if !ok || len(b)-k < pumpedFew || rose*per <= wrongBbl(t.volume(*d)) {
+		return false
+	}
+	if back := float64(b[last].v-b[k].v) / (b[k].t - b[last].t); back*per*60 < pumpUsual || back < -unlikeRate*on.slope {
+		return false
+	}
+	d.start = crossing(on, was, was.t, b[k].t)
+	d.opening = gauge{level: was.at(d.start), err: math.Hypot(d.opening.err, rose/4), samples: 1}
+	d.doubts = append(d.doubts, fmt.Sprintf("level sprang up by %.1f in before it, and fell back to there faster than its pump drew: an echo, or oil that came and went", rose))
+	return true
+}
+
+// damped says that a draw fell ever slower within minutes, as a damped sensor follows a step, and doubts it; it says why it is none where no pump draws half of
+// it so fast.
+func damped(ts *tankState, t *Tank, d *draw) (none string) {
+	b, half := between(ts.levels.recent, d.start, d.end), 0.0
+	for k := 0; k < len(b) && half == 0; k++ {
+		if float64(b[k].v) <= (d.opening.level+d.closing.level)/2 {
+			half = math.Max(b[k].t-d.start, 1)
+		}
+	}
+	if half == 0 || len(b) < dipFew || d.parts > 1 || d.end-d.start >= filterLong || !decays(ts, *d) {
+		return ""
+	}
+	said := fmt.Sprintf("it fell ever slower, half of it within %.0f s, as a damped sensor follows a step or foam collapses, and no pump draws", half)
+	if t.volume(*d)/2/half*60 > fasterThan*t.Loads.MaxRate {
+		return said
+	}
+	d.doubts = append(d.doubts, said)
+	return ""
+}
+
+const (
+	filterLong = 600.0      // s that a step takes through a sensor's damping
+	undoneLong = 6 * 3600.0 // s before a fall in which something may have lifted the level
+)
+
+// caughtUp says that samples rested until one, the k-th, which lies where the fall before that rest would have brought it: the sensor hung and came free.
+func caughtUp(b []sample, k int, bit float64) bool {
+	f := k - 1
+	for f > 0 && math.Abs(float64(b[f-1].v-b[k-1].v)) < bit/2 {
+		f--
+	}
+	l, ok := fit(lastOf(b[:f+1], lineLong))
+	drawn := -l.slope * (b[k].t - b[f].t)
+	return ok && k-f > stepFew && math.Abs(float64(b[f].v-b[k].v)-drawn) <= hungOff*drawn+bit/2
+}
+
+// before are the levels of the hours before a time, the newest first.
+func (l *levels) before(at float64) (out []point) {
+	n := nodes(between(l.recent, at-undoneFine, at-nodeEvery), nodeEvery)
+	for k := len(n) - 1; k >= 0; k-- {
+		out = append(out, point(n[k]))
+	}
+	for k := searchTime(l.history, at-undoneFine) - 1; k >= 0 && l.history[k].t >= at-undoneLong; k-- {
+		out = append(out, point{l.history[k].t, float64(l.history[k].v)})
+	}
+	return out
 }
