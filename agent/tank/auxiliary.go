@@ -122,7 +122,7 @@ const (
 
 // waterFollowed says that the interface went down with the level and not at once, as a float
 // that fell off does. Where it was not seen meanwhile it must not have fallen by much more.
-func (x *auxiliary) waterFollowed(d draw, fell float64, levels *levels) bool {
+func (x *auxiliary) waterFollowed(d draw, fell float64, levelAt func(at float64) (float64, bool)) bool {
 	drop := d.opening.level - d.closing.level
 	b := between(x.water, d.start, d.end)
 	if len(b) < 3 {
@@ -131,7 +131,7 @@ func (x *auxiliary) waterFollowed(d draw, fell float64, levels *levels) bool {
 	top := stats.Median(values(x.waterBefore(d.start)))
 	off := 0.0
 	for _, s := range b {
-		level, ok := levels.about(s.t)
+		level, ok := levelAt(s.t)
 		if !ok {
 			level = d.opening.level - drop*(s.t-d.start)/(d.end-d.start)
 		}
@@ -146,13 +146,13 @@ func (x *auxiliary) waterBefore(start float64) []sample {
 	return a[max(0, len(a)-5):]
 }
 
-// waterDrawn says that the interface fell as the level did: water was drawn from below.
-func (x *auxiliary) waterDrawn(t *Tank, d draw, levels *levels) bool {
+// waterDrawn says that the interface fell as a level did, a tank's own or that of all tanks of a group: water was drawn from below.
+func (x *auxiliary) waterDrawn(t *Tank, d draw, levelAt func(at float64) (float64, bool)) bool {
 	if !t.Interface {
 		return false
 	}
 	fell, ok := x.waterFell(d.start, d.end)
-	return ok && fell >= explainedShare*(d.opening.level-d.closing.level) && x.waterFollowed(d, fell, levels)
+	return ok && fell >= explainedShare*(d.opening.level-d.closing.level) && x.waterFollowed(d, fell, levelAt)
 }
 
 // waterAt is the level of the oil/water interface about an instant, inches; nil when it is not known.

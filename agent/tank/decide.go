@@ -35,7 +35,7 @@ func (u *update) decide(i int, ts *tankState, d draw, now float64) {
 	case d.gap > t.Loads.MaxGapTicket.Seconds():
 		u.lossUnseen(i, ts, &d, removed)
 		u.addVerdict(i, ts, d, TooLongUnseen, fmt.Sprintf("no reading came for %s, and max_gap_ticket is %s", spanText(d.gap), spanText(t.Loads.MaxGapTicket.Seconds())))
-	case ts.aux.waterDrawn(t, d, &ts.levels):
+	case u.waterDrawn(i, d):
 		u.addEvent(ts, i, eventrules.WaterDraw, d.start, d.end, fmt.Sprintf("%.1f bbl of water drawn, %.2f to %.2f in; the interface fell with the level", removed, d.opening.level, d.closing.level))
 		u.eventVolume(removed, "")
 		u.addVerdict(i, ts, d, WaterDrawn, "the oil/water interface fell with the level")

@@ -189,7 +189,7 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	if one, sure := ts.aux.oneOpening(t, a, b); sure {
 		return one
 	}
-	if t.Interface && ts.aux.waterDrawn(t, a, &ts.levels) != ts.aux.waterDrawn(t, b, &ts.levels) {
+	if t.Interface && ts.aux.waterDrawn(t, a, ts.levels.about) != ts.aux.waterDrawn(t, b, ts.levels.about) {
 		return false
 	}
 	if ts.stepsBeside(t, a, b) {

@@ -253,3 +253,29 @@ func (u *update) tellClock(i int, ts *tankState, d *draw, now float64) {
 		return Correction{Note: fmt.Sprintf("draws like it came again, some %s apart, and each was there again before the next: rather a pump on a clock, as for power oil, than a truck, and no oil may have left the site", spanText(every))}
 	})
 }
+
+// waterDrawn says that water was drawn. In a group the interface of one tank falls as what all of them hold together.
+func (s siteTanks) waterDrawn(i int, d draw) bool {
+	if s.site.tanks[i].Group == "" {
+		return s.st.tanks[i].aux.waterDrawn(&s.site.tanks[i], d, s.st.tanks[i].levels.about)
+	}
+	d.start, d.end = s.jointly(i, d)
+	for j := range s.site.tanks {
+		o := &s.site.tanks[j]
+		if j != i && o.Group != s.site.tanks[i].Group {
+			continue
+		}
+		together := func(at float64) (float64, bool) { // in inches of the one with the interface
+			own, known := s.st.tanks[j].levels.about(at)
+			mates, _ := s.joined(j, d)
+			in, all := s.heldBy(mates, at, o.Table.PerInch(own))
+			return own + in, known && all
+		}
+		top, before := together(d.start)
+		low, behind := together(d.end)
+		if d.opening.level, d.closing.level = top, low; before && behind && s.st.tanks[j].aux.waterDrawn(o, d, together) {
+			return true
+		}
+	}
+	return false
+}

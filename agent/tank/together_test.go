@@ -1,0 +1,59 @@
+package tank
+
+import (
+	"math"
+	"testing"
+
+	"gauger/agent/tank/tanktest"
+)
+
+// lined are the levels of tanks that stand at 150 in and that narrow pipes join one behind the other: what two of them lie apart becomes less by e within
+// so many seconds. A truck draws inches a second of one tank from the first between two times, and a well feeds that.
+func lined(tanks int, fades, well float64, hauls ...haul) []func(s float64) float64 {
+	const step, long = 10.0, 10 * tanktest.Hour
+	course, v := make([][]float64, tanks), make([]float64, tanks)
+	for k := range v {
+		v[k] = 150
+	}
+	for s := 0.0; s <= long; s += step {
+		for k := range v {
+			course[k] = append(course[k], v[k])
+		}
+		v[0] += well * step
+		for _, h := range hauls {
+			if s >= h.from && s < h.to {
+				v[h.tank] -= step * h.rate
+			}
+		}
+		for k := 1; k < tanks; k++ {
+			ran := (v[k-1] - v[k]) / 2 * step / fades
+			v[k-1], v[k] = v[k-1]-ran, v[k]+ran
+		}
+	}
+	out := make([]func(s float64) float64, tanks)
+	for k := range out {
+		out[k] = func(s float64) float64 {
+			i := min(max(0, int(s/step)), len(course[k])-2)
+			return course[k][i] + (course[k][i+1]-course[k][i])*math.Max(0, s-float64(i)*step)/step
+		}
+	}
+	return out
+}
+
+// Water that is drawn from one tank of a group is water in all of them, though each of them gives oil for it through the equaliser.
+func TestWaterThatIsDrawnFromAGroup(t *testing.T) {
+	const at, long = 4 * tanktest.Hour, 900.0
+	r := newRig(t, make([]tanktest.Well, 3)...)
+	c := lined(3, 600, 0, haul{0, at, at + long, 16 / long})
+	for i := range r.site.tanks {
+		r.site.tanks[i].Group, r.site.tanks[i].Interface = "A", i == 0
+	}
+	r.sensor = func(i int, s, _ float64) (float64, bool) { return tanktest.Radar(i, s, c[i](s)), true }
+	r.side = func(r *rig, s float64) {
+		r.feed(s, Input{Kind: Interface, Value: 24 - 16*math.Min(1, math.Max(0, s-at)/long), Good: true})
+	}
+	r.run(0, 8*tanktest.Hour)
+	if len(r.loads) != 0 || r.rules()["water-draw"] == 0 {
+		t.Errorf("%+v %+v, want no load, and water", r.loads, r.verdicts)
+	}
+}
