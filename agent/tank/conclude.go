@@ -14,7 +14,11 @@ const (
 	waveLong    = 50.0       // s that the oil may take for one wave
 	unrestMost  = 6.0        // confirmations that a sensor in somebody's hands is waited for
 	overdueMost = 2 * 3600.0 // s behind a load's end, after which it waits for no small fall before it any more
-	searchFew   = 4          // undecided draws, of which more are searched the more seldom
+	evenShare   = 0.1        // share of a draw by which the tanks of a group that stood even lay apart at most, and
+	evenNear    = 3.0        // in
+	comesFor    = 300.0      // s in which what a tank lies apart becomes less by a share, where it comes back
+	comesShare  = 0.95
+	searchFew   = 4 // undecided draws, of which more are searched the more seldom
 )
 
 // conclude decides what has waited long enough by now.
@@ -161,11 +165,12 @@ func (s siteTanks) readTogether(i int, ts *tankState, d *draw) {
 		hi = behind[n].t
 	}
 	alone, stopped, next := s.fellAlone(i, *d), d.end, d.within.hi
-	least := partBbl/per + 2*restSigmas*neighbourScatter(sum)
-	if n := fallsOn(sum, d.end+joinWithin, least); n < len(sum) {
+	noise := 2 * restSigmas * neighbourScatter(sum)
+	least := partBbl/per + noise
+	if n := fallsOn(sum, d.end+joinWithin, least, noise); n < len(sum) {
 		was, _ := s.heldBy(mates, d.start, per)
 		stood, _ := s.heldBy(mates, d.end, per)
-		if fell := d.opening.level - d.closing.level; alone || sum[n].t >= d.end+pauseSure || fell+was-stood < (1-explainedShare)*fell { // or no pump had drawn
+		if fell := d.opening.level - d.closing.level; alone || sum[n].t >= d.end+pauseSure && !s.goesOn(i, d.end, sum[n].t) || fell+was-stood < (1-explainedShare)*fell { // or no pump had drawn
 			hi, next, sum, apart = sum[n].t, sum[n].t, sum[:n], apart[:n]
 		} else { // the pump took on what came through the equaliser
 			n = restsFrom(sum, n, least)
@@ -200,10 +205,16 @@ func (s siteTanks) readTogether(i int, ts *tankState, d *draw) {
 			next = 0 // another evens out: nobody knows when this one has
 		}
 		off, even := s.lastApart(ts, *d, mates, share, per, bounds{stopped + quiet, next}, float64(apart[len(apart)-1].v)*(1-share))
+		comes := !d.uneven && s.comeBack(i, *d, math.Min(stopped+quiet, hi-nodeEvery))
+		if comes {
+			off, even = s.lastApart(ts, *d, mates, share, per, bounds{math.Inf(1), math.Inf(1)}, off)
+		}
 		for k := range sum {
 			behind[first+k].v = float32(off + share*float64(sum[k].v))
 		}
-		if d.evened = math.Min(stopped+quiet, math.Max(stopped, hi-gaugeAfter)); even {
+		if d.evened = math.Min(stopped+quiet, math.Max(stopped, hi-gaugeAfter)); comes {
+			moves = 0
+		} else if even {
 			moves = e.off(quiet)
 		} else {
 			moves = e.off(d.evened - stopped)
@@ -211,66 +222,26 @@ func (s siteTanks) readTogether(i int, ts *tankState, d *draw) {
 	}
 	d.behind = behind
 	d.inflowAfter, d.inflow = ts.inflowResumed(t, behind, point{d.end, d.closing.level}, hi, made)
+	ts.closeEvened(t, d, stopped, hi, moves)
+}
+
+// closeEvened reads a draw's closing off what is taken for its level behind it, as the equaliser leaves that; it came to rest at a time, and may still have to
+// move so far.
+func (ts *tankState) closeEvened(t *Tank, d *draw, stopped, hi, moves float64) {
 	rest := *d
 	if d.evened > d.end {
 		rest.deadband = 0 // what it reported while it fell was its own level, and no share
 	}
-	d.closing = ts.restedGauge(t, &rest, behind, bounds{d.start, hi}).orLine(line{d.end, d.closing.level, d.inflowAfter}, d.end, ts.noise.perSample())
+	d.closing = ts.restedGauge(t, &rest, d.behind, bounds{d.start, hi}).orLine(line{d.end, d.closing.level, d.inflowAfter}, d.end, ts.noise.perSample())
 	if d.evened > d.end {
-		even, knee, last := rest, d.closing.level, behind[len(behind)-1] // which a tank that reports only changes has long before
+		even, knee, last := rest, d.closing.level, d.behind[len(d.behind)-1] // which a tank that reports only changes has long before
 		even.end, even.oilTo = d.evened, stopped
-		d.closing = ts.restedGauge(t, &even, behind, bounds{d.start, hi}).orLine(line{last.t, float64(last.v), d.inflowAfter}, d.evened, ts.noise.perSample())
+		d.closing = ts.restedGauge(t, &even, d.behind, bounds{d.start, hi}).orLine(line{last.t, float64(last.v), d.inflowAfter}, d.evened, ts.noise.perSample())
 		if d.settled = d.closing.level - knee; stopped > d.end {
 			d.settled = d.inflowAfter * (d.evened - d.end)
 		}
 		d.closing.err = math.Hypot(d.closing.err, moves/2)
 	}
-}
-
-// fallsOn is the index of the first of some samples behind a time from which on they fall by more than so much.
-func fallsOn(b []sample, from, least float64) int {
-	top := searchTime(b, from)
-	for k := top; k < len(b); k++ {
-		if b[k].v >= b[top].v {
-			top = k
-		} else if float64(b[top].v-b[k].v) >= least {
-			return top
-		}
-	}
-	return len(b)
-}
-
-// restsFrom is the index of the first of some samples, from one on, behind which they fall by no more than so much.
-func restsFrom(b []sample, from int, least float64) int {
-	k, low := len(b)-1, b[len(b)-1].v
-	for ; k > from && float64(b[k-1].v-min(low, b[k-1].v)) < least; k-- {
-		low = min(low, b[k-1].v)
-	}
-	return k
-}
-
-// lastApart is how far a group's tank lies from its share of what all of them hold, when the equaliser has done its work, or, where the next
-// draw comes before that, before the draw; where nothing was read then either, as it was when last seen: tanks that report only changes are
-// silent as soon as they are even.
-func (s siteTanks) lastApart(ts *tankState, d draw, mates []int, share, per float64, in bounds, seen float64) (inches float64, even bool) {
-	off := func(from, to float64) (v []float64) {
-		for _, x := range between(ts.levels.recent, from, to) {
-			if in, ok := s.heldBy(mates, x.t, per); ok {
-				v = append(v, float64(x.v)-share*(float64(x.v)+in))
-			}
-		}
-		return v
-	}
-	if d.uneven {
-		return d.apart, false
-	}
-	if v := off(in.lo, math.Min(in.lo+gaugeAfter, in.hi)); len(v) > 0 {
-		return stats.Median(v), true
-	}
-	if v := off(d.start-pauseSure-levelFar, d.start-rampClear); len(v) > 0 {
-		return stats.Median(v), false
-	}
-	return seen, false
 }
 
 // decidable says that a draw is over and its confirmation has passed. One that another followed

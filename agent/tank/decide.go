@@ -28,7 +28,7 @@ func (u *update) decide(i int, ts *tankState, d draw, now float64) {
 		u.addVerdict(i, ts, d, Metered, "a meter makes the tickets of this tank, never its level")
 	case removed < t.Loads.MinLoad && !u.sharesLoad(i, d, removed):
 		u.smallDraw(i, ts, d, removed, now)
-	case removed/minutes < 0.8*t.leastRate() && d.samples > 0:
+	case removed/minutes < 0.8*t.leastRate() && u.togetherRate(i, d, removed/minutes) < 0.8*t.leastRate() && d.samples > 0:
 		u.addEvent(ts, i, eventrules.UnexplainedLoss, d.start, d.end, fmt.Sprintf("lost %.1f bbl at %.2f bbl/min, %.2f to %.2f in", removed, removed/minutes, d.opening.level, d.closing.level))
 		u.eventVolume(removed, "")
 		u.addVerdict(i, ts, d, TooSlow, fmt.Sprintf("%.2f bbl a minute, where min_rate is %g", removed/minutes, t.Loads.MinRate))

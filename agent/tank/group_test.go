@@ -86,7 +86,7 @@ func TestAGroupsTankThatFollowsSlowly(t *testing.T) {
 	fell := func(inches, long float64) func(s float64) float64 {
 		return knots([2]float64{0, 200}, [2]float64{at, 200}, [2]float64{at + long, 200 - inches}, [2]float64{9 * tanktest.Hour, 200 - inches})
 	}
-	r := grouped(t, fell(20, 900), fell(20, 900), fell(7, 2400))
+	r := grouped(t, fell(20, 900), fell(20, 900), fell(7, 1500))
 	if len(r.loads) != 3 {
 		t.Fatalf("%+v %+v, want three loads", r.loads, r.verdicts)
 	}

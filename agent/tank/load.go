@@ -202,7 +202,10 @@ func (s siteTanks) sharesLoad(i int, d draw, removed float64) bool {
 		return false
 	}
 	d.start, _ = s.jointly(i, d) // which the equaliser may have let it follow late
-	all := s.groupBbl(i, d)
+	all := s.groupBbl(i, d) + removed - own.volume(d)
+	for j, o := range s.mates(i) { // whose wells make something meanwhile too
+		all += s.st.tanks[j].inflow(o, d.start).usual * (d.end - d.start) * o.Table.PerInch(d.closing.level)
+	}
 	return all >= own.Loads.MinLoad && removed >= math.Max(partBbl, wrongBbl(all))
 }
 

@@ -334,12 +334,7 @@ func (s siteTanks) startsTogether(i int, ts *tankState, d *draw) {
 		for _, j := range known {
 			noise = math.Hypot(noise, 2*restSigmas*s.st.tanks[j].noise.perSample()*s.site.tanks[j].Table.PerInch(d.closing.level)/per)
 		}
-		k := fallsOn(sum, d.start, partBbl/per+noise)
-		for top, low := k, k; low < len(sum) && float64(sum[top].v-sum[low].v) < partBbl/per+noise; low++ {
-			if float64(sum[top].v-sum[low].v) <= noise {
-				k = low
-			}
-		}
+		k := fallsOn(sum, d.start, partBbl/per+noise, noise)
 		if k == len(sum) || k == 0 {
 			return
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gauger/agent/eventrules"
+	"gauger/agent/tank/stats"
 )
 
 const (
@@ -121,7 +122,10 @@ func (u *update) slowShares(i int, d draw, removed, now float64) (why []string) 
 	for j, o := range u.mates(i) {
 		ts := u.st.tanks[j]
 		known := slices.ContainsFunc(ts.reports.loads, func(l reportedLoad) bool { return l.end > d.start && l.start < d.end })
-		if known || slices.ContainsFunc(u.drawsOf(j), func(x draw) bool { return x.end > d.start-jointLead && x.start < d.end+jointLead }) {
+		if known || slices.ContainsFunc(u.drawsOf(j), func(x draw) bool {
+			from, _ := u.jointly(j, x)
+			return x.end > d.start-jointLead && x.start < d.end+jointLead && (from < x.start || x.start < d.end)
+		}) {
 			continue
 		}
 		gave, x := u.gaveOver(j, until), shareOf(ts, o, d, now)
@@ -140,6 +144,122 @@ func (u *update) slowShares(i int, d draw, removed, now float64) (why []string) 
 		}
 	}
 	return why
+}
+
+// togetherRate are the barrels a minute that left all tanks of a group over a draw of one, of which that one's own are given: min_rate is a truck's.
+func (s siteTanks) togetherRate(i int, d draw, own float64) float64 {
+	if s.site.tanks[i].Group == "" {
+		return own
+	}
+	d.start, d.end = s.jointly(i, d)
+	return own + (s.groupBbl(i, d)-s.site.tanks[i].volume(d))/math.Max(d.end-d.start, 1)*60
+}
+
+// goesOn says that one draw from another tank of a group lasted from a time until behind another: a truck that stood in between.
+func (s siteTanks) goesOn(i int, from, to float64) bool {
+	for j := range s.mates(i) {
+		if slices.ContainsFunc(s.drawsOf(j), func(x draw) bool { return x.start < from && x.end > to+joinWithin }) {
+			return true
+		}
+	}
+	return false
+}
+
+// fallsOn is the index of the first of some samples behind a time from which on they fall by more than so much, and by more than the noise.
+func fallsOn(b []sample, from, least, noise float64) int {
+	top := searchTime(b, from)
+	for k := top; k < len(b); k++ {
+		if b[k].v >= b[top].v {
+			top = k
+		} else if float64(b[top].v-b[k].v) >= least {
+			for high := top; k > top; k-- {
+				if float64(b[high].v-b[k].v) <= noise {
+					return k
+				}
+			}
+			return top
+		}
+	}
+	return len(b)
+}
+
+// restsFrom is the index of the first of some samples, from one on, behind which they fall by no more than so much.
+func restsFrom(b []sample, from int, least float64) int {
+	k, low := len(b)-1, b[len(b)-1].v
+	for ; k > from && float64(b[k-1].v-min(low, b[k-1].v)) < least; k-- {
+		low = min(low, b[k-1].v)
+	}
+	return k
+}
+
+// lastApart is how far a group's tank lies from its share of what all of them hold, when the equaliser has done its work, or, where the next
+// draw comes before that, before the draw; where nothing was read then either, as it was when last seen: tanks that report only changes are
+// silent as soon as they are even.
+func (s siteTanks) lastApart(ts *tankState, d draw, mates []int, share, per float64, in bounds, seen float64) (inches float64, even bool) {
+	off := func(from, to float64) (v []float64) {
+		for _, x := range between(ts.levels.recent, from, to) {
+			if in, ok := s.heldBy(mates, x.t, per); ok {
+				v = append(v, float64(x.v)-share*(float64(x.v)+in))
+			}
+		}
+		return v
+	}
+	if d.uneven {
+		return d.apart, false
+	}
+	if v := off(in.lo, math.Min(in.lo+gaugeAfter, in.hi)); len(v) > 0 {
+		return stats.Median(v), true
+	}
+	if v := off(d.start-pauseSure-levelFar, d.start-rampClear); len(v) > 0 {
+		return stats.Median(v), false
+	}
+	return seen, false
+}
+
+// apartAt is how far each tank of a group lies at a time from where they would all stand even, and by how much they fell together since another.
+func (s siteTanks) apartAt(i int, d draw, at, since float64) (inches []float64, fell float64, ok bool) {
+	bbl, per := 0.0, 0.0
+	for j := range s.site.tanks {
+		o := &s.site.tanks[j]
+		if j != i && o.Group != s.site.tanks[i].Group {
+			continue
+		}
+		v, known := s.st.tanks[j].levels.about(at)
+		was, before := s.st.tanks[j].levels.about(since)
+		if !known || !before {
+			return nil, 0, false
+		}
+		inches = append(inches, v)
+		holds, _ := o.Table.Extrapolated(v)
+		bbl, per, fell = bbl+holds, per+o.Table.PerInch(d.closing.level), fell+o.barrels(was, v)
+	}
+	for k := range inches {
+		inches[k] -= bbl / per
+	}
+	return inches, fell / per, true
+}
+
+// comeBack says that the tanks of a group stood about even before a draw, and at a time behind it still come back to that through the equaliser: not all
+// that it will do is done. As all of them are read by what they had at one instant then, their closings add up to the oil that is there.
+func (s siteTanks) comeBack(i int, d draw, at float64) bool {
+	off := func(from float64) (sum float64) {
+		for k := range coursePoints {
+			t := from - comesFor*float64(k)/coursePoints
+			stood, _, known := s.apartAt(i, d, d.start-rampClear-comesFor*float64(k)/coursePoints, d.start)
+			lies, fell, seen := s.apartAt(i, d, t, d.start)
+			if !known || !seen {
+				return math.NaN()
+			}
+			for n := range lies {
+				if math.Abs(stood[n]) > math.Min(evenNear, math.Max(evenShare*fell, 1)) {
+					return math.NaN()
+				}
+				sum += math.Abs(lies[n] - stood[n])
+			}
+		}
+		return sum
+	}
+	return off(at) < comesShare*off(at-2*comesFor)
 }
 
 // shareOf is the draw of a group's tank that gave its part of another's too slowly to be found.

@@ -57,3 +57,45 @@ func TestWaterThatIsDrawnFromAGroup(t *testing.T) {
 		t.Errorf("%+v %+v, want no load, and water", r.loads, r.verdicts)
 	}
 }
+
+// What four tanks in a row gave to a truck is what all of them hold less behind it, however long they take to be even: each is read by how it stood
+// among them before, and all of them at one instant.
+func TestTheClosingsOfAGroupAddUpToTheOil(t *testing.T) {
+	const at = 4 * tanktest.Hour
+	for name, hauls := range map[string][]haul{
+		"one truck":        {{0, at, at + 2000, 0.03}},
+		"another in a row": {{0, at, at + 2000, 0.03}, {0, at + 4000, at + 6000, 0.03}},
+	} {
+		r := grouped(t, lined(4, 900, 0, hauls...)...)
+		for _, h := range hauls {
+			n, sum := 0, 0.0
+			for _, l := range r.loads {
+				if s := l.Start.Sub(tanktest.Start).Seconds(); s > h.from-600 && s < h.to {
+					n, sum = n+1, sum+l.GaugeBbl
+				}
+			}
+			if want := 60 * tanktest.PerInch; n != 4 || math.Abs(sum-want) > 1 {
+				t.Errorf("%s: %d tickets of %.1f bbl together for a truck of %.1f: %+v", name, n, sum, want, r.verdicts)
+			}
+		}
+	}
+}
+
+// A truck's rate, and the least that it takes, are those of all tanks that give to it: each alone gives slower than any truck loads, and less.
+func TestALoadIsAskedOfAGroupTogether(t *testing.T) {
+	const at = 3 * tanktest.Hour
+	for name, c := range map[string]struct{ long, bbl, well float64 }{
+		"slow":                 {7800, 110, 0},
+		"small, into its well": {2700, 36, 0.24 / 60},
+	} {
+		inches := c.bbl / tanktest.PerInch
+		r := grouped(t, lined(4, 900, c.well/tanktest.PerInch, haul{0, at, at + c.long, inches / c.long})...)
+		sum := 0.0
+		for _, l := range r.loads {
+			sum += l.RemovedBbl
+		}
+		if len(r.loads) == 0 || math.Abs(sum-c.bbl) > 0.35*c.bbl {
+			t.Errorf("%s: %.1f bbl in %+v %+v, want %.1f", name, sum, r.loads, r.verdicts, c.bbl)
+		}
+	}
+}
