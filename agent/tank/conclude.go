@@ -87,8 +87,8 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 // never does.
 func (s siteTanks) blindOver(j int, d draw) bool {
 	ts := s.st.tanks[j]
-	_, before := ts.levels.about(d.start)
-	_, behind := ts.levels.about(d.end)
+	_, before := ts.levels.held(d.start)
+	_, behind := ts.levels.held(d.end)
 	if !before || !behind || ts.noise.hidesLevel() {
 		return true
 	}
@@ -103,7 +103,7 @@ func (s siteTanks) joined(i int, d draw) (mates []int, share float64) {
 	own, all := s.site.tanks[i].Table.PerInch(d.closing.level), 0.0
 	for j, o := range s.mates(i) {
 		if !s.blindOver(j, d) {
-			v, _ := s.st.tanks[j].levels.about(d.end)
+			v, _ := s.st.tanks[j].levels.held(d.end)
 			mates, all = append(mates, j), all+o.Table.PerInch(v)
 		}
 	}
@@ -113,7 +113,7 @@ func (s siteTanks) joined(i int, d draw) (mates []int, share float64) {
 // heldBy is what some tanks hold at a time, in inches of another tank.
 func (s siteTanks) heldBy(mates []int, at, per float64) (inches float64, ok bool) {
 	for _, j := range mates {
-		v, known := s.st.tanks[j].levels.about(at)
+		v, known := s.st.tanks[j].levels.held(at)
 		if !known {
 			return 0, false
 		}

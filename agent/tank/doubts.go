@@ -374,12 +374,12 @@ func slowStart(ts *tankState, d draw) (inches, long float64) {
 // stillOnItsWay is how much less the level rose from the closing to the second reading after a draw than to the next, inches, where readings are
 // minutes apart and the well makes as much as before: the first one was not at rest, and is in the closing.
 func stillOnItsWay(ts *tankState, d draw) float64 {
-	after := between(ts.levels.recent, d.end, d.next)
+	after := between(d.rest(&ts.levels), d.end, d.next) // in a group as all of them hold together: through the equaliser a level rises without the well
 	rate := math.Min(d.inflowBefore, d.inflowAfter)
 	if ts.interval.fresh() < seldomRead || len(after) < stepFew || after[0].t > d.end+ts.interval.fresh() || after[2].t > d.end+3.5*ts.interval.fresh() {
 		return 0
 	}
-	above, next := d.closing.level+rate*(after[1].t-d.end)-float64(after[1].v), float64(after[2].v-after[1].v)
+	above, next := d.closing.level-d.settled+rate*(after[1].t-d.end)-float64(after[1].v), float64(after[2].v-after[1].v)
 	if next < steadyWell*rate*(after[2].t-after[1].t) {
 		return 0
 	}

@@ -22,6 +22,7 @@ const (
 	historyEvery = 600.0      // s
 	historyMost  = 160        // points
 	waterMost    = 400
+	heldBeside   = 64     // samples on either side that show a step
 	levelFar     = 900.0  // s from the nearest sample at which a level is still known
 	stopFew      = 4.0    // points of the history, of which more show that a level stood
 	jumpedRest   = 8      // samples that show where a level is that has come to rest
@@ -114,6 +115,19 @@ func (l *levels) movedSinceHistory(draw drawPhase) bool {
 
 // about is the level at a time, of the samples within 15 minutes.
 func (l *levels) about(at float64) (float64, bool) { return l.within(at, 2*levelFar) }
+
+// held is the level at a time, also of one that reports only what changes, and lies no more than a step or its deadband further on behind a silence: it
+// stood meanwhile.
+func (l *levels) held(at float64) (float64, bool) {
+	v, ok := l.about(at)
+	if k := searchTime(l.recent, at); !ok && k > 0 && k < len(l.recent) && l.recent[k].flags != unlinked {
+		beside := l.recent[max(0, k-heldBeside):min(len(l.recent), k+heldBeside)]
+		if band := math.Max(leastStep(beside), learnDeadband(beside)); math.Abs(float64(l.recent[k].v-l.recent[k-1].v)) <= 1.5*band {
+			return l.within(at, math.Inf(1))
+		}
+	}
+	return v, ok
+}
 
 // within is the level at a time, of samples that no longer silence parts; before the first one
 // and after the last one that of the nearest, for half as long.

@@ -147,8 +147,8 @@ func (s siteTanks) groupBbl(i int, d draw) float64 {
 // reading; 0 where its levels are not known.
 func (s siteTanks) gaveOver(j int, d draw) float64 {
 	ts := s.st.tanks[j]
-	a, ok1 := ts.levels.about(d.start - 30)
-	b, ok2 := ts.levels.about(math.Max(d.end, math.Min(d.evened, ts.last.t-nodeEvery)))
+	a, ok1 := ts.levels.held(d.start - 30)
+	b, ok2 := ts.levels.held(math.Max(d.end, math.Min(d.evened, ts.last.t-nodeEvery)))
 	if !ok1 || !ok2 {
 		return 0
 	}

@@ -387,7 +387,9 @@ func (s siteTanks) evenedOut(i int, d draw) (name string, settles bool) {
 func (s siteTanks) fellAlone(i int, d draw) bool {
 	own := &s.site.tanks[i]
 	for j, o := range s.mates(i) {
-		if -s.st.tanks[j].rise(o, d.start-showsFrom, d.end) > aloneMost*own.volume(d) {
+		was, before := s.st.tanks[j].levels.held(d.start - showsFrom)
+		is, behind := s.st.tanks[j].levels.held(d.end)
+		if before && behind && o.barrels(was, is) > aloneMost*own.volume(d) {
 			return false
 		}
 	}

@@ -224,8 +224,8 @@ func (s siteTanks) apartAt(i int, d draw, at, since float64) (inches []float64, 
 		if j != i && o.Group != s.site.tanks[i].Group {
 			continue
 		}
-		v, known := s.st.tanks[j].levels.about(at)
-		was, before := s.st.tanks[j].levels.about(since)
+		v, known := s.st.tanks[j].levels.held(at)
+		was, before := s.st.tanks[j].levels.held(since)
 		if !known || !before {
 			return nil, 0, false
 		}
@@ -268,10 +268,10 @@ func shareOf(ts *tankState, t *Tank, of draw, now float64) draw {
 	d := draw{start: of.start, end: of.end, evened: of.evened, oilTo: of.end, share: true, parts: 1, samples: len(between(ts.levels.recent, of.start, of.end)), next: of.next, leaptAt: math.Inf(1),
 		within: bounds{ts.decidedTo, math.Min(of.within.hi, now)}, inflowBefore: made.last, inflowAfter: made.usual, usualInflow: made.usual, inflow: made,
 		resolution: ts.levels.resolutionAt(of.start, of.end)}
-	open, _ := ts.levels.about(d.start)
+	open, _ := ts.levels.held(d.start)
 	d.opening.level = open
 	ts.moveStart(t, &d, math.Inf(-1), d.start)
-	d.closing.level, _ = ts.levels.about(d.end)
+	d.closing.level, _ = ts.levels.held(d.end)
 	d.endLine = line{d.end, d.closing.level, of.endLine.slope} // it is the truck's end that is seen
 	return d
 }

@@ -2,7 +2,9 @@ package tank
 
 import (
 	"math"
+	"strings"
 	"testing"
+	"time"
 
 	"gauger/agent/tank/tanktest"
 )
@@ -97,5 +99,60 @@ func TestALoadIsAskedOfAGroupTogether(t *testing.T) {
 		if len(r.loads) == 0 || math.Abs(sum-c.bbl) > 0.35*c.bbl {
 			t.Errorf("%s: %.1f bbl in %+v %+v, want %.1f", name, sum, r.loads, r.verdicts, c.bbl)
 		}
+	}
+}
+
+// Through the equaliser a tank rises behind its load faster than its well ever filled it, read each few minutes: the pump had stopped all the same, and
+// what all of them hold says so.
+func TestATankThatTheEqualiserFillsWasAtRest(t *testing.T) {
+	const at = 4 * tanktest.Hour
+	r := newRig(t, make([]tanktest.Well, 2)...)
+	c := lined(2, 500, 0.02/60, haul{0, at, at + 1200, 60. / 1200})
+	for i := range r.site.tanks {
+		r.site.tanks[i].Group, r.site.tanks[i].Every = "A", 5*time.Minute
+	}
+	r.every = 300
+	r.sensor = func(i int, s, _ float64) (float64, bool) { return tanktest.Radar(i, s, c[i](s)), true }
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) != 2 {
+		t.Errorf("%+v %+v, want a load of each", r.loads, r.verdicts)
+	}
+	for _, l := range r.loads {
+		for _, why := range l.Review {
+			if strings.Contains(why, "the pump went on after it") {
+				t.Errorf("%s: %q", l.Tank, why)
+			}
+		}
+	}
+}
+
+// A tank that reports only what changes is silent for hours before a load, and stood where it was: its share is gauged.
+func TestATankOfAGroupThatIsSilentAtRest(t *testing.T) {
+	const at = 5 * tanktest.Hour
+	r := newRig(t, make([]tanktest.Well, 2)...)
+	c := lined(2, 500, 0, haul{0, at, at + 1800, 60. / 1800})
+	last := make([]float64, 2)
+	for i := range r.site.tanks {
+		r.site.tanks[i].Group, r.site.tanks[i].Every, r.site.tanks[i].Sensor = "A", 0, "float"
+	}
+	r.ticks = true
+	r.sensor = func(i int, s, _ float64) (float64, bool) {
+		v := math.Round(2*c[i](s)+0.1*math.Sin(s/4000)) / 2
+		told := v != last[i]
+		last[i] = v
+		return v, told
+	}
+	r.run(0, 9*tanktest.Hour)
+	sum := 0.0
+	for _, l := range r.loads {
+		sum += l.GaugeBbl
+		for _, why := range l.Review {
+			if strings.Contains(why, "was not read meanwhile") {
+				t.Errorf("%s: %q", l.Tank, why)
+			}
+		}
+	}
+	if want := 60 * tanktest.PerInch; len(r.loads) != 2 || math.Abs(sum-want) > 3 {
+		t.Errorf("%.1f bbl in %+v %+v, want %.1f", sum, r.loads, r.verdicts, want)
 	}
 }
