@@ -39,6 +39,7 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 	confirm := t.Loads.Confirm.Seconds()
 	ts.levels.recent = ts.interval.learnBeat(ts.levels.recent, ts.searchFrom)
 	draws, waits := ts.draws(t, u.site.speed, now)
+	draws = u.cutByMates(i, draws)
 	ts.judgeAt = now + 60*math.Max(1, float64(len(draws)/searchFew))
 	if len(draws) == 0 {
 		restsUntilFall(ts)

@@ -132,7 +132,9 @@
 // together makes a load of each of them, as long as they fall together: an equaliser that was shut for the load joins nothing, and what it
 // evens out afterwards is no draw. Their closings are read off what they hold together, and a load begins where that begins to fall: what ran
 // before into a tank that stood lower is no part of it, and what ran there meanwhile is told. One that gave its share too slowly for a draw
-// of its own has a ticket for it, and what still evens out when the next truck comes belongs to the load before.
+// of its own has a ticket for it, and what still evens out when the next truck comes belongs to the load before. Where tanks that stood even still come
+// back to that, each closes by how it stood among them, so that the closings add up to the oil that is there. The least load, the least rate and the
+// water below are the group's, and where one tank shows two trucks, another's one fall is two.
 //
 // The detector is one algorithm and stays one room: it is exempt from the number of files that a room may have.
 package tank

@@ -279,3 +279,51 @@ func (s siteTanks) waterDrawn(i int, d draw) bool {
 	}
 	return false
 }
+
+// asDraws are reported loads as draws.
+func asDraws(told []reportedLoad) (out []draw) {
+	for _, l := range told {
+		out = append(out, draw{start: l.start, end: l.end, opening: gauge{level: l.opening}, closing: gauge{level: l.closing}})
+	}
+	return out
+}
+
+// cutByMates cuts the draws of a group's tank where another, from which a truck draws, showed two of them and has its ticket for the first: what still runs out
+// of this one in between goes there, and the second begins before it has ceased.
+func (s siteTanks) cutByMates(i int, draws []draw) []draw {
+	for k := 0; k < len(draws); k++ {
+		d := draws[k]
+		for j, o := range s.mates(i) {
+			_, least := s.joined(j, d)
+			least *= o.Loads.MinLoad
+			told, ended, next := s.st.tanks[j].reports.loads, math.Inf(-1), math.Inf(1)
+			for _, x := range append(s.drawsOf(j), asDraws(told)...) {
+				if x.start > d.start+joinWithin && x.start < math.Min(next, d.end-joinWithin) && o.volume(x) > math.Max(partBbl, least) {
+					next = x.start
+				}
+			}
+			for _, x := range told {
+				if x.start < next && x.end > d.start {
+					ended = math.Max(ended, x.end)
+				}
+			}
+			high, seen := s.st.tanks[i].levels.held(next)
+			low, known := s.st.tanks[i].levels.held(ended)
+			if !seen || !known || next-ended <= pauseLate*o.Loads.PauseMerge.Seconds() || ended <= d.start+joinWithin {
+				continue
+			}
+			first, then := d, d
+			first.end, first.oilTo, first.closing, first.within.hi, first.next = ended, ended, gauge{level: low, samples: 1}, next, next
+			first.endLine = line{ended, low, d.endLine.slope}
+			then.start, then.opening, then.within.lo = next, gauge{level: high, samples: 1}, next
+			for _, x := range []*draw{&first, &then} {
+				x.parts, x.pause, x.pausedBbl, x.stood, x.early = 1, 0, 0, 0, 0
+				x.samples = len(between(s.st.tanks[i].levels.recent, x.start, x.end))
+			}
+			draws = slices.Insert(slices.Clone(draws), k+1, then)
+			draws[k] = first
+			break
+		}
+	}
+	return draws
+}

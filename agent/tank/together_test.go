@@ -42,24 +42,6 @@ func lined(tanks int, fades, well float64, hauls ...haul) []func(s float64) floa
 	return out
 }
 
-// Water that is drawn from one tank of a group is water in all of them, though each of them gives oil for it through the equaliser.
-func TestWaterThatIsDrawnFromAGroup(t *testing.T) {
-	const at, long = 4 * tanktest.Hour, 900.0
-	r := newRig(t, make([]tanktest.Well, 3)...)
-	c := lined(3, 600, 0, haul{0, at, at + long, 16 / long})
-	for i := range r.site.tanks {
-		r.site.tanks[i].Group, r.site.tanks[i].Interface = "A", i == 0
-	}
-	r.sensor = func(i int, s, _ float64) (float64, bool) { return tanktest.Radar(i, s, c[i](s)), true }
-	r.side = func(r *rig, s float64) {
-		r.feed(s, Input{Kind: Interface, Value: 24 - 16*math.Min(1, math.Max(0, s-at)/long), Good: true})
-	}
-	r.run(0, 8*tanktest.Hour)
-	if len(r.loads) != 0 || r.rules()["water-draw"] == 0 {
-		t.Errorf("%+v %+v, want no load, and water", r.loads, r.verdicts)
-	}
-}
-
 // What four tanks in a row gave to a truck is what all of them hold less behind it, however long they take to be even: each is read by how it stood
 // among them before, and all of them at one instant.
 func TestTheClosingsOfAGroupAddUpToTheOil(t *testing.T) {
@@ -99,6 +81,24 @@ func TestALoadIsAskedOfAGroupTogether(t *testing.T) {
 		if len(r.loads) == 0 || math.Abs(sum-c.bbl) > 0.35*c.bbl {
 			t.Errorf("%s: %.1f bbl in %+v %+v, want %.1f", name, sum, r.loads, r.verdicts, c.bbl)
 		}
+	}
+}
+
+// Water that is drawn from one tank of a group is water in all of them, though each of them gives oil for it through the equaliser.
+func TestWaterThatIsDrawnFromAGroup(t *testing.T) {
+	const at, long = 4 * tanktest.Hour, 900.0
+	r := newRig(t, make([]tanktest.Well, 3)...)
+	c := lined(3, 600, 0, haul{0, at, at + long, 16 / long})
+	for i := range r.site.tanks {
+		r.site.tanks[i].Group, r.site.tanks[i].Interface = "A", i == 0
+	}
+	r.sensor = func(i int, s, _ float64) (float64, bool) { return tanktest.Radar(i, s, c[i](s)), true }
+	r.side = func(r *rig, s float64) {
+		r.feed(s, Input{Kind: Interface, Value: 24 - 16*math.Min(1, math.Max(0, s-at)/long), Good: true})
+	}
+	r.run(0, 8*tanktest.Hour)
+	if len(r.loads) != 0 || r.rules()["water-draw"] == 0 {
+		t.Errorf("%+v %+v, want no load, and water", r.loads, r.verdicts)
 	}
 }
 
@@ -154,5 +154,23 @@ func TestATankOfAGroupThatIsSilentAtRest(t *testing.T) {
 	}
 	if want := 60 * tanktest.PerInch; len(r.loads) != 2 || math.Abs(sum-want) > 3 {
 		t.Errorf("%.1f bbl in %+v %+v, want %.1f", sum, r.loads, r.verdicts, want)
+	}
+}
+
+// Two trucks come while a narrow equaliser goes on draining one tank into the other: that one falls from the first to the last minute, and gave to either.
+func TestTwoTrucksInOneFallOfATank(t *testing.T) {
+	const at, next = 4 * tanktest.Hour, 4*tanktest.Hour + 3400
+	hauls := []haul{{0, at, at + 2000, 0.025}, {0, next, next + 1600, 0.025}}
+	r := grouped(t, lined(2, 700, 0, hauls...)...)
+	for _, h := range hauls {
+		n, sum := 0, 0.0
+		for _, l := range r.loads {
+			if s := l.Start.Sub(tanktest.Start).Seconds(); s > h.from-600 && s < h.to {
+				n, sum = n+1, sum+l.GaugeBbl
+			}
+		}
+		if want := (h.to - h.from) * h.rate * tanktest.PerInch; n != 2 || math.Abs(sum-want) > 1.5 {
+			t.Errorf("%d tickets of %.1f bbl together for a truck of %.1f: %+v", n, sum, want, r.verdicts)
+		}
 	}
 }
