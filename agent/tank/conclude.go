@@ -18,7 +18,8 @@ const (
 	evenNear    = 3.0        // in
 	comesFor    = 300.0      // s in which what a tank lies apart becomes less by a share, where it comes back
 	comesShare  = 0.95
-	searchFew   = 4 // undecided draws, of which more are searched the more seldom
+	comesFar    = 2.0 // times as far apart as they stood before that they lie at least
+	searchFew   = 4   // undecided draws, of which more are searched the more seldom
 )
 
 // conclude decides what has waited long enough by now.

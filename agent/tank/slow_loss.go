@@ -242,24 +242,26 @@ func (s siteTanks) apartAt(i int, d draw, at, since float64) (inches []float64, 
 // comeBack says that the tanks of a group stood about even before a draw, and at a time behind it still come back to that through the equaliser: not all
 // that it will do is done. As all of them are read by what they had at one instant then, their closings add up to the oil that is there.
 func (s siteTanks) comeBack(i int, d draw, at float64) bool {
-	off := func(from float64) (sum float64) {
+	off := func(from float64) (sum, was float64) {
 		for k := range coursePoints {
 			t := from - comesFor*float64(k)/coursePoints
 			stood, _, known := s.apartAt(i, d, d.start-rampClear-comesFor*float64(k)/coursePoints, d.start)
 			lies, fell, seen := s.apartAt(i, d, t, d.start)
 			if !known || !seen {
-				return math.NaN()
+				return math.NaN(), 0
 			}
 			for n := range lies {
 				if math.Abs(stood[n]) > math.Min(evenNear, math.Max(evenShare*fell, 1)) {
-					return math.NaN()
+					return math.NaN(), 0
 				}
-				sum += math.Abs(lies[n] - stood[n])
+				sum, was = sum+math.Abs(lies[n]-stood[n]), was+math.Abs(stood[n])
 			}
 		}
-		return sum
+		return sum, was
 	}
-	return off(at) < comesShare*off(at-2*comesFor)
+	now, stood := off(at)
+	before, _ := off(at - 2*comesFor)
+	return now < comesShare*before && now > comesFar*stood // else what a dump had left uneven before says less than what is left of it now
 }
 
 // shareOf is the draw of a group's tank that gave its part of another's too slowly to be found.
