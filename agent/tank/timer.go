@@ -213,8 +213,8 @@ func rateBeside(d draw, b []sample, from, to float64) (z spell, ok bool) {
 }
 
 // cameChanged are the inches that flowed in over a draw, and their standard error, from a well that came otherwise behind it than before: its pump was
-// started or stopped meanwhile, or it was turned. The fall has one bend, of just that size; where it does not show, that may have been at any time. False
-// where the well came as before.
+// started or stopped meanwhile, or it was turned. The fall has one bend, of just that size; where it does not show, that may have been before the draw or
+// behind it, and the error holds both. False where the well came as before.
 func cameChanged(ts *tankState, t *Tank, d draw) (inches, err float64, ok bool) {
 	per, long := t.Table.PerInch(d.opening.level), d.end-d.start
 	if t.Group != "" || !d.inflow.known || t.Sensor == "hydrostatic" || d.deadband > 0 || d.late > 0 || d.foam > 0 || d.stuck.to > 0 || d.cameIn > 0 || d.gap > lumpsApart || long < lumpsApart {
@@ -245,8 +245,8 @@ func cameChanged(ts *tankState, t *Tank, d draw) (inches, err float64, ok bool) 
 			if !z.before.fast {
 				fast[0] = [2]int{k, end}
 			}
-			if k == 0 {
-				chance = math.Log(float64(end)) // who turns a well does so before the pump draws
+			if k == 0 || k == end {
+				chance = math.Log(float64(end)) // who turns a well does so before the pump draws, or behind it
 			}
 			c.weigh(chance, fast)
 		}
@@ -273,8 +273,8 @@ func cameByTurns(ts *tankState, t *Tank, d draw, turns bool, average, unsure flo
 			return bbl, off
 		}
 	}
-	if came, err, ok := cameChanged(ts, t, d); ok {
-		per := t.Table.PerInch(d.opening.level)
+	per := t.Table.PerInch(d.opening.level)
+	if came, err, ok := cameChanged(ts, t, d); ok && 2*err*per < lumpsBetter*unsure {
 		return came * per, 2 * err * per
 	}
 	return cameInLumps(ts, t, d, turns, average, unsure)
