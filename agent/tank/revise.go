@@ -309,7 +309,7 @@ func (s siteTanks) cutByMates(i int, draws []draw) []draw {
 			}
 			high, seen := s.st.tanks[i].levels.held(next)
 			low, known := s.st.tanks[i].levels.held(ended)
-			if !seen || !known || next-ended <= pauseLate*o.Loads.PauseMerge.Seconds() || ended <= d.start+joinWithin {
+			if !seen || !known || next-ended < pauseSure || ended <= d.start+joinWithin {
 				continue
 			}
 			first, then := d, d
