@@ -15,6 +15,7 @@ const (
 	timerShown  = 900.  // s of rest behind it that show that it goes on so
 	timerFew    = 4     // levels of it
 	changeLook  = 1500. // s of rest next to a draw that show how fast its well comes
+	changeKnown = 0.25  // share of what the change makes over a draw, by which the bend tells it
 	changeSure  = 4.0   // standard errors by which the fall shows that it came faster meanwhile
 	timerFine   = 4.0   // s to which its times are sought
 )
@@ -213,11 +214,11 @@ func rateBeside(d draw, b []sample, from, to float64) (z spell, ok bool) {
 }
 
 // cameChanged are the inches that flowed in over a draw, and their standard error, from a well that came otherwise behind it than before: its pump was
-// started or stopped meanwhile, or it was turned. The fall has one bend, of just that size; where it does not show, that may have been before the draw or
-// behind it, and the error holds both. False where the well came as before.
+// started or stopped meanwhile, or it was turned. The fall has one bend, of just that size. False where the well came as before, or where the bend
+// does not show surely: that may have been before the draw or behind it.
 func cameChanged(ts *tankState, t *Tank, d draw) (inches, err float64, ok bool) {
 	per, long := t.Table.PerInch(d.opening.level), d.end-d.start
-	if t.Group != "" || !d.inflow.known || t.Sensor == "hydrostatic" || d.deadband > 0 || d.late > 0 || d.foam > 0 || d.stuck.to > 0 || d.cameIn > 0 || d.gap > lumpsApart || long < lumpsApart {
+	if t.Group != "" || !d.inflow.known || t.Sensor == "hydrostatic" || d.deadband > 0 || d.late > 0 || d.foam > 0 || d.stuck.to > 0 || d.cameIn > 0 || d.parts > 1 || d.gap > lumpsApart || long < lumpsApart { // a stop bends the fall too
 		return 0, 0, false
 	}
 	if _, turns := lumpsAbout(ts, d, d.watched(t, ts.last.t)); turns {
@@ -259,10 +260,7 @@ func cameChanged(ts *tankState, t *Tank, d draw) (inches, err float64, ok bool) 
 	case unsure < err:
 		inches, err = slows, unsure
 	}
-	if !ok {
-		inches, err = (a+b)/2*long, (z.fast-z.slow)*long/4
-	}
-	return inches, math.Hypot(err, rateVaries*inches), true
+	return inches, math.Hypot(err, rateVaries*inches), ok && 2*err <= changeKnown*(z.fast-z.slow)*long
 }
 
 // cameByTurns are the barrels that flowed in over a draw, and twice their standard error, of those that an average tells: where its well comes by turns,
