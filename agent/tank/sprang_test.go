@@ -73,3 +73,24 @@ func TestALoadBeginsBehindAnEchoThatStoodAtItsOpening(t *testing.T) {
 		}
 	}
 }
+
+// A zero that is trimmed in several steps within a minute each, with rest of two minutes between the last of them, is no silent load where polls are a minute apart.
+func TestTwoQuickStepsWithRestBetweenThemAsk(t *testing.T) {
+	const at = 5 * tanktest.Hour
+	trimmed := []float64{114.7, 109.8, 106.5, 101.25, 101.25, 101.25, 96.45, 96.45, 93.75}
+	r := newRig(t, tanktest.Well{})
+	r.every, r.site.tanks[0].Every = 60, time.Minute
+	r.sensor = func(i int, s, _ float64) (float64, bool) {
+		v := trimmed[0] - (at-s)/36000
+		if k := int((s - at) / 60); k >= 0 {
+			v = trimmed[min(k, len(trimmed)-1)] + (s-at)/36000
+		}
+		return v + 0.2*tanktest.Radar(i, s, 0), true
+	}
+	r.run(0, 9*tanktest.Hour)
+	for _, l := range r.loads {
+		if len(l.Review) == 0 {
+			t.Errorf("%+v", l)
+		}
+	}
+}

@@ -40,7 +40,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	if told && !slow && u.fellAlone(i, *d) && n > stairFew && stepped >= explainedShare*fall && (fall-stepped)*per < t.Loads.MinLoad {
 		return fmt.Sprintf("%.1f in of its %.1f in fell in %d steps, with rest between them, as no pump draws", stepped, fall, n)
 	}
-	if (told || ts.interval.changes < heldFew) && n >= stairFew && stepped >= leapSome*fall { // so few changes show no gateway's beat
+	if (told || ts.interval.changes < heldFew) && n >= stairFew-1 && stepped >= leapSome*fall { // so few changes show no gateway's beat
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell in %d steps, with rest between them", stepped, fall, n))
 	}
 	atOnce, pumps := leaps(ts, t, *d, fasterThan)
