@@ -309,7 +309,8 @@ func scattersBefore(ts *tankState, d draw) (wide, calm float64) {
 	long := math.Max(nearLong, atomMany/2*ts.interval.fresh())
 	before := between(ts.levels.recent, math.Max(d.start-long, ts.decidedTo), d.start-rampClear)
 	behind := between(ts.levels.recent, d.end+nearCalm, math.Min(d.end+nearCalm+long, d.next))
-	if len(before) < atomFew || len(behind) < atomFew || d.deadband > 0 {
+	filled := ts.levels.mostRisen(d.start-long-levelFar, d.start, ranLong) >= refillRate*ranLong // which makes waves
+	if len(before) < atomFew || len(behind) < atomFew || d.deadband > 0 || filled {
 		return 0, 0
 	}
 	wide, calm = neighbourScatter(before), math.Max(neighbourScatter(behind), leastStep(before, behind)/2)

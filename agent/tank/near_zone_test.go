@@ -12,11 +12,12 @@ import (
 // that is as noisy in an empty tank as in a full one shows the oil.
 func TestAnOpeningThatScattersAsNoClosingDoesAsks(t *testing.T) {
 	for _, c := range []struct {
-		before, behind float64
-		asks           bool
-	}{{0.4, 0.05, true}, {0.4, 0.3, false}, {0.1, 0.01, false}} {
+		before, behind, fills float64
+		asks                  bool
+	}{{0.4, 0.05, 0, true}, {0.4, 0.3, 0, false}, {0.1, 0.01, 0, false}, {0.4, 0.05, 120, false}} {
 		load := tanktest.Move{From: 8 * tanktest.Hour, Bbl: 150, Rate: 5}
-		r := newRig(t, tanktest.Well{Level0: 190, Moves: []tanktest.Move{load}})
+		fill := tanktest.Move{From: load.From - 1500, Bbl: -c.fills, Rate: 6}
+		r := newRig(t, tanktest.Well{Level0: 190 - c.fills/tanktest.PerInch, Moves: []tanktest.Move{fill, load}})
 		random := rand.New(rand.NewPCG(1, 2))
 		r.sensor = func(_ int, s, v float64) (float64, bool) {
 			if s < load.From {
