@@ -298,7 +298,7 @@ func (s siteTanks) readingsDoubt(i int, d *draw, now float64) (why []string) {
 	}
 	wrong := wrongBbl(t.volume(*d)) / t.Table.PerInch(d.closing.level)
 	if short := stillOnItsWay(ts, *d); short > wrong {
-		why = append(why, fmt.Sprintf("level rose by %.1f in less than the well makes behind the last reading of the fall: the pump went on after it", short))
+		why = append(why, fmt.Sprintf("behind the last reading of the fall the level came up %.1f in short of what the well makes: the pump went on after it", short))
 	}
 	return append(why, s.standsDead(i, ts, d, now, opening, closing)...)
 }

@@ -322,8 +322,7 @@ func (c *courses) weigh(chance float64, fast [2][2]int) {
 // error: the mean of all courses that the well may have taken, by their chances. Where that is not distinctly surer than what is taken without it, or the well
 // comes evenly, or nobody can tell, or that is sure enough, it is that. A well that can be turned to another tank may have been turned as the draw began.
 func cameInLumps(ts *tankState, t *Tank, d draw, turns bool, average, unsure float64) (bbl, off float64) {
-	long := d.end - d.start
-	if t.Group != "" || t.Sensor == "hydrostatic" || d.deadband > 0 || d.late > 0 || d.foam > 0 || d.stuck.to > 0 || d.cameIn > 0 || d.gap > lumpsApart || long < lumpsApart || unsure <= wrongBbl(t.volume(d)) {
+	if !fallTells(t, d) || unsure <= wrongBbl(t.volume(d)) {
 		return average, unsure
 	}
 	z, ok := lumpsAbout(ts, d, d.watched(t, ts.last.t))

@@ -191,6 +191,12 @@ func cameByTimer(ts *tankState, t *Tank, d draw) (bbl, off float64, ok bool) {
 	return bbl, 2 * math.Hypot(math.Sqrt2*math.Max(z.off, missed)*per, math.Hypot(rateVaries/2*bbl, z.rate*nodeEvery*per)), missed < timerSame*math.Max(z.off, ts.noise.perSample())
 }
 
+// fallTells says that the fall of a draw may show what its well brought meanwhile: nothing else moves the level, and it is read as it is.
+func fallTells(t *Tank, d draw) bool {
+	seen := t.Group == "" && t.Sensor != "hydrostatic" && d.deadband <= 0 && d.late <= 0 && d.foam <= 0 && d.stuck.to <= 0 && d.cameIn <= 0
+	return seen && d.gap <= lumpsApart && d.end-d.start >= lumpsApart
+}
+
 // rateBeside is the rate at which a level rises over a while of its rest, and its standard error; false where it is not known, or one half of that is of
 // another rate than the other.
 func rateBeside(d draw, b []sample, from, to float64) (z spell, ok bool) {
@@ -218,7 +224,7 @@ func rateBeside(d draw, b []sample, from, to float64) (z spell, ok bool) {
 // does not show surely: that may have been before the draw or behind it.
 func cameChanged(ts *tankState, t *Tank, d draw) (inches, err float64, ok bool) {
 	per, long := t.Table.PerInch(d.opening.level), d.end-d.start
-	if t.Group != "" || !d.inflow.known || t.Sensor == "hydrostatic" || d.deadband > 0 || d.late > 0 || d.foam > 0 || d.stuck.to > 0 || d.cameIn > 0 || d.parts > 1 || d.gap > lumpsApart || long < lumpsApart { // a stop bends the fall too
+	if !fallTells(t, d) || !d.inflow.known || d.parts > 1 { // a stop bends the fall too
 		return 0, 0, false
 	}
 	if _, turns := lumpsAbout(ts, d, d.watched(t, ts.last.t)); turns {

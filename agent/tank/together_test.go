@@ -42,6 +42,16 @@ func lined(tanks int, fades, well float64, hauls ...haul) []func(s float64) floa
 	return out
 }
 
+// tickets are those of a rig for a haul, and their barrels together.
+func (h haul) tickets(r *rig) (n int, bbl float64) {
+	for _, l := range r.loads {
+		if s := l.Start.Sub(tanktest.Start).Seconds(); s > h.from-600 && s < h.to {
+			n, bbl = n+1, bbl+l.GaugeBbl
+		}
+	}
+	return n, bbl
+}
+
 // What four tanks in a row gave to a truck is what all of them hold less behind it, however long they take to be even: each is read by how it stood
 // among them before, and all of them at one instant.
 func TestTheClosingsOfAGroupAddUpToTheOil(t *testing.T) {
@@ -52,12 +62,7 @@ func TestTheClosingsOfAGroupAddUpToTheOil(t *testing.T) {
 	} {
 		r := grouped(t, lined(4, 900, 0, hauls...)...)
 		for _, h := range hauls {
-			n, sum := 0, 0.0
-			for _, l := range r.loads {
-				if s := l.Start.Sub(tanktest.Start).Seconds(); s > h.from-600 && s < h.to {
-					n, sum = n+1, sum+l.GaugeBbl
-				}
-			}
+			n, sum := h.tickets(r)
 			if want := 60 * tanktest.PerInch; n != 4 || math.Abs(sum-want) > 1 {
 				t.Errorf("%s: %d tickets of %.1f bbl together for a truck of %.1f: %+v", name, n, sum, want, r.verdicts)
 			}
@@ -163,12 +168,7 @@ func TestTwoTrucksInOneFallOfATank(t *testing.T) {
 	hauls := []haul{{0, at, at + 2000, 0.025}, {0, next, next + 1600, 0.025}}
 	r := grouped(t, lined(2, 700, 0, hauls...)...)
 	for _, h := range hauls {
-		n, sum := 0, 0.0
-		for _, l := range r.loads {
-			if s := l.Start.Sub(tanktest.Start).Seconds(); s > h.from-600 && s < h.to {
-				n, sum = n+1, sum+l.GaugeBbl
-			}
-		}
+		n, sum := h.tickets(r)
 		if want := (h.to - h.from) * h.rate * tanktest.PerInch; n != 2 || math.Abs(sum-want) > 1.5 {
 			t.Errorf("%d tickets of %.1f bbl together for a truck of %.1f: %+v", n, sum, want, r.verdicts)
 		}

@@ -9,6 +9,7 @@ import (
 )
 
 const (
+	undoneLong   = 6 * 3600.0 // s before a fall in which something may have lifted the level
 	hungRise     = 0.3        // in that flowed in while a value stood
 	undoneJunk   = 3 * 3600.0 // s before it in which a sensor that jumps may have begun to
 	backAlive    = 1200.0     // s for which it has been there alive, where it left as under a pump
@@ -327,6 +328,18 @@ func bulged(ts *tankState, d draw, foot point) bool {
 	now, ok3 := ts.levels.known(ts.last.t)
 	long := ts.last.t - math.Min(d.end+bulgeRest/2, ts.last.t-bulgeRest/2)
 	return ok1 && ok2 && ok3 && foot.v-before < rose/2*bulgeRest && now-behind < rose/2*long
+}
+
+// before are the levels of the hours before a time, the newest first.
+func (l *levels) before(at float64) (out []point) {
+	n := nodes(between(l.recent, at-undoneFine, at-nodeEvery), nodeEvery)
+	for k := len(n) - 1; k >= 0; k-- {
+		out = append(out, point(n[k]))
+	}
+	for k := searchTime(l.history, at-undoneFine) - 1; k >= 0 && l.history[k].t >= at-undoneLong; k-- {
+		out = append(out, point{l.history[k].t, float64(l.history[k].v)})
+	}
+	return out
 }
 
 // leapt says that between two times the level rose by so many inches faster than oil does.

@@ -18,6 +18,7 @@ const (
 	valveSlack  = 120.0  // s by which the level may see a start too early, or an end too late
 	valveBounce = 60.0   // s; a contact that closes for less chatters
 	valveShare  = 0.8    // of a draw that lies in one opening
+	filterLong  = 600.0  // s that a step takes through a sensor's damping
 	hatchStill  = 120.0  // s that a level lies still between a hatch and the load
 	hatchLong   = 1500.0 // s from a hatch to the load
 	hatchLeast  = 0.4    // in that a hatch lets the reading fall
@@ -330,11 +331,6 @@ func damped(ts *tankState, t *Tank, d *draw) (none string) {
 	return ""
 }
 
-const (
-	filterLong = 600.0      // s that a step takes through a sensor's damping
-	undoneLong = 6 * 3600.0 // s before a fall in which something may have lifted the level
-)
-
 // caughtUp says that samples rested until one, the k-th, which lies where the fall before that rest would have brought it: the sensor hung and came free.
 func caughtUp(b []sample, k int, bit float64) bool {
 	f := k - 1
@@ -344,16 +340,4 @@ func caughtUp(b []sample, k int, bit float64) bool {
 	l, ok := fit(lastOf(b[:f+1], lineLong))
 	drawn := -l.slope * (b[k].t - b[f].t)
 	return ok && k-f > stepFew && math.Abs(float64(b[f].v-b[k].v)-drawn) <= hungOff*drawn+bit/2
-}
-
-// before are the levels of the hours before a time, the newest first.
-func (l *levels) before(at float64) (out []point) {
-	n := nodes(between(l.recent, at-undoneFine, at-nodeEvery), nodeEvery)
-	for k := len(n) - 1; k >= 0; k-- {
-		out = append(out, point(n[k]))
-	}
-	for k := searchTime(l.history, at-undoneFine) - 1; k >= 0 && l.history[k].t >= at-undoneLong; k-- {
-		out = append(out, point{l.history[k].t, float64(l.history[k].v)})
-	}
-	return out
 }
