@@ -184,6 +184,8 @@ func (w words) doing(f ledger.TankFace) string {
 		return fmt.Sprintf("loading since %s, %.0f bbl so far", w.clock(f.Going[n-1].Start), f.Going[n-1].Bbl)
 	case f.Phase == "drawing":
 		return "the level falls"
+	case f.Phase == "confirming" && n > 0 && f.Going[n-1].Until.IsZero():
+		return fmt.Sprintf("settling: %.0f bbl left from %s on; not decided: %s", f.Going[n-1].Bbl, w.clock(f.Going[n-1].Start), f.Going[n-1].Why)
 	case f.Phase == "confirming" && n > 0:
 		return fmt.Sprintf("settling: %.0f bbl left from %s to %s; it is a load if the level stays down until %s",
 			f.Going[n-1].Bbl, w.clock(f.Going[n-1].Start), w.clock(f.Going[n-1].End), w.clock(f.Going[n-1].Until))

@@ -90,7 +90,7 @@ func (d draw) unsureBy() (text string) {
 	case d.step >= coarseLeast:
 		text += fmt.Sprintf(": its level comes in steps of %.2f in", d.step)
 	case d.deadband > 0:
-		text += fmt.Sprintf(": its level is told by %.2f in", d.deadband)
+		text += fmt.Sprintf(": it is only told when it has moved by %.2f in", d.deadband)
 	}
 	return text
 }

@@ -37,7 +37,7 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 	l := Load{
 		Tank: t.ID, Start: wall(d.start).Round(tenth), End: wall(d.end).Round(tenth), Began: wall(ts.drawBegan(d)),
 		Open: d.opening.level, Close: d.closing.level, Sigma: ts.noise.sigma, Parts: d.parts,
-		Gap:   time.Duration(d.gap * float64(time.Second)),
+		Gap:   time.Duration(silenceIn(ts.levels.recent, d) / s.site.speed * float64(time.Second)),
 		Table: t.Table.Name(), Group: t.Group,
 	}
 	for _, x := range between(ts.levels.recent, d.start, d.end) {
@@ -320,7 +320,7 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	pipe := math.Max(pump, quick)*all/l.GaugeBbl < pipeRate
 	say(d.samples > 0 && d.gap >= t.Loads.Confirm.Seconds()/2 && l.Rate < usual, 1, "data gap %s in a fall slower than its loads: maybe a drain, and a truck that nobody saw", spanText(d.gap))
 	slowest := min(slowestRun, slowTimes*t.Loads.MinRate, cmp.Or(usual, slowestRun)) // as its trucks are
-	say(l.Rate < slowest && (d.end-d.start >= truckStays || pump < slowest && t.Group == "" && d.samples > 0), 1, "it took %s at %.1f bbl a minute, slower than trucks and pipelines do: a leak or a drain", spanText(d.end-d.start), l.Rate)
+	say(l.Rate < slowest && (d.end-d.start >= truckStays || pump < slowest && t.Group == "" && d.samples > 0), 1, "it took %s at %.1f bbl a minute, slower than trucks and pipelines do: if none was there, a leak or a drain", spanText(d.end-d.start), l.Rate)
 	var stop, before float64
 	if more && !pipe && !d.setByValve {
 		at, bbl := longestStop(ts, t, d)

@@ -120,7 +120,7 @@ type Verdict struct {
 	Open  float64   `json:"open_in"`
 	Close float64   `json:"close_in"`
 	Bbl   float64   `json:"bbl"`            // that left the tank, what flowed in meanwhile included
-	Until time.Time `json:"until,omitzero"` // of one that waits: when its confirmation ends
+	Until time.Time `json:"until,omitzero"` // of one that waits: when its confirmation ends; zero: that hangs on what comes
 
 	Returned bool `json:"returned,omitempty"` // of a small one: its oil came back, and Bbl is what went round
 

@@ -128,14 +128,23 @@ func (st State) Phase(tank int) string {
 	switch ts := st.tanks[tank]; {
 	case !ts.drawing:
 		return "idle"
-	case ts.last.t-ts.lastFallAt > drawingFor:
+	case ts.last.t-ts.lastFallAt > drawingFor || !ts.fallsNow():
 		return "confirming"
 	}
 	return "drawing"
 }
 
-// drawingFor is the time in site seconds after the last sign of a fall in which a draw counts as under way.
-const drawingFor = 300.0
+const (
+	drawingFor = 300.0 // s after the last sign of a fall in which a draw counts as under way
+	standsFor  = 120.0 // s, and readings, in which a level that stays where it is does not fall
+	standsFew  = 3
+)
+
+// fallsNow says that the newest level lies below that of the minutes before it.
+func (ts *tankState) fallsNow() bool {
+	before, now, dt := ts.levels.fallSoFar(ts.last.t, math.Max(standsFor, standsFew*ts.interval.fresh()))
+	return dt <= 0 || before-now > ts.noise.leastFall()
+}
 
 // Waiting are the falls of a tank that are not decided yet, in order.
 func (s Site) Waiting(st State, tank int) []Verdict {
@@ -153,11 +162,18 @@ func (s Site) Waiting(st State, tank int) []Verdict {
 		until := d.end + t.Loads.Confirm.Seconds()
 		switch now := st.now * s.speed; {
 		case !ts.stopped(d) || ts.brokeOff(t, d):
-			w.Why = "the level was not seen to stop falling"
-		case now > until && ts.frozenAtEnd(t, d, now):
+			w.Why, until = "the level was not seen to stop falling", 0
+		case now <= until:
+		case ts.frozenAtEnd(t, d, now):
 			w.Why, until = "the value stands still since, as this sensor's never do, and is given time to move", ts.heldUntil(t)
+		case ts.unrest(t, d, now):
+			w.Why, until = "the sensor has jumped since, and is waited for until it rests", 0
+		default:
+			w.Why, until = "what the level does since is not over", 0
 		}
-		w.Until = ts.clock.wall(until / s.speed)
+		if until > 0 {
+			w.Until = ts.clock.wall(until / s.speed)
+		}
 		out = append(out, w)
 	}
 	return out

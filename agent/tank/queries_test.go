@@ -17,6 +17,7 @@ func TestPhaseNamesWhatIsSeen(t *testing.T) {
 		phase string
 	}{
 		{aLoad.From - 60, "idle"}, {aLoad.From + 600, "drawing"}, {aLoad.End() + 60, "drawing"},
+		{aLoad.End() + 240, "confirming"}, // nothing falls any more
 		{aLoad.End() + 900, "confirming"}, {aLoad.End() + 2400, "confirming"}, {aLoad.End() + 3600, "idle"},
 	} {
 		r.run(at, want.until)

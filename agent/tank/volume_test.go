@@ -82,8 +82,8 @@ func TestWhereAVolumeIsUncertain(t *testing.T) {
 	for want, got := range map[string]string{
 		"":                            at(0.5, 0.6, 0.01, 0),
 		", most of it at its opening": at(0.9, 0.3, 0.01, 0),
-		", most of it at its closing: its level is told by 0.50 in": at(0.2, 0.9, 0.01, 0.5),
-		": its level comes in steps of 2.40 in":                     at(0.9, 0.9, 2.4, 0),
+		", most of it at its closing: it is only told when it has moved by 0.50 in": at(0.2, 0.9, 0.01, 0.5),
+		": its level comes in steps of 2.40 in":                                     at(0.9, 0.9, 2.4, 0),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

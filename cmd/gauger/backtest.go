@@ -339,8 +339,8 @@ func printBacktest(c *call, t *trial) error {
 		return err
 	}
 	for _, v := range t.going {
-		fmt.Fprintf(c.out, "\n%s fell from %.2f to %.2f in, %s to %s, by %.1f bbl. The readings end before that is decided:\n%s, which would be until %s.\n",
-			v.Tank, v.Open, v.Close, timeText(v.Start, h.zone()), v.End.In(h.zone()).Format("15:04"), v.Bbl, v.Why, v.Until.In(h.zone()).Format("15:04"))
+		fmt.Fprintf(c.out, "\n%s fell from %.2f to %.2f in, %s to %s, by %.1f bbl. The readings end before that is decided:\n%s.\n",
+			v.Tank, v.Open, v.Close, timeText(v.Start, h.zone()), v.End.In(h.zone()).Format("15:04"), v.Bbl, untilText(&v, func(t time.Time) string { return t.In(h.zone()).Format("15:04") }))
 	}
 	t.watch.printBlind(c.out, t.cfg)
 	last := fmt.Sprintf("%s, %s", countText(len(t.sent), "ticket"), countText(len(t.events), "event"))

@@ -219,9 +219,17 @@ func (a *timeAnswer) verdictSentences(v *tank.Verdict) []string {
 		return []string{fell, "It will make no ticket: a meter makes the tickets of this tank, never its level."}
 	}
 	if v.Bbl < a.MinLoad {
-		return []string{fell, fmt.Sprintf("It is not over yet, or gauger still waits whether it goes on until %s; a load here has %g bbl or more.", a.clock(v.Until), a.MinLoad)}
+		return []string{fell, fmt.Sprintf("It is not over yet, or gauger still waits whether it goes on; a load here has %g bbl or more.", a.MinLoad)}
 	}
-	return []string{fell, fmt.Sprintf("That may become a ticket. It is not decided yet: %s, which would be until %s.", v.Why, a.clock(v.Until))}
+	return []string{fell, fmt.Sprintf("That may become a ticket. It is not decided yet: %s.", untilText(v, a.clock))}
+}
+
+// untilText is what a fall still waits for, and until when, where that is known.
+func untilText(v *tank.Verdict, clock func(time.Time) string) string {
+	if v.Until.IsZero() {
+		return v.Why
+	}
+	return v.Why + ", which would be until " + clock(v.Until)
 }
 
 // quietSentences tells how the level stood about the time, or that nobody knows: blind.
