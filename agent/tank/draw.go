@@ -3,6 +3,7 @@ package tank
 import "math"
 
 const (
+	handedWithin   = 600.0      // s in which a gateway has begun to hand on a load that it kept
 	explainedShare = 0.6        // share of a draw that has to show elsewhere to explain it
 	leapMost       = 0.8        // share of a fall in leaps, above which it was no pump's
 	backExact      = 0.3        // in by which a level may lie off that has to be exactly where it was
@@ -270,4 +271,25 @@ func leaptBefore(ts *tankState, d draw) float64 {
 // barrel and a hundredth of it.
 func chanceWrong(bbl, sigma float64) float64 {
 	return math.Erfc(wrongBbl(bbl) / (sigma * math.Sqrt2))
+}
+
+// handedOn says that a fall that no pump makes is on its way in its readings, each a little lower, and began right behind a silence in which a pump
+// may have made it: a gateway that hands on what it kept stamps it closer together than it was read.
+func handedOn(ts *tankState, t *Tank, d draw) bool {
+	b, fall, under := ts.levels.recent, d.opening.level-d.closing.level, 0
+	k := searchTime(b, d.start)
+	for n := max(1, k); n < len(b) && b[n].t <= d.end; n++ {
+		if float64(b[n].v-b[n-1].v) > ts.noiseFloor(t) {
+			return false
+		}
+		if v := float64(b[n].v); v < d.opening.level-pumpedEdge*fall && v > d.closing.level+pumpedEdge*fall {
+			under++
+		}
+	}
+	for ; under >= stepFew && k > 0 && k < len(b) && d.start-b[k].t < handedWithin; k-- {
+		if b[k].t-b[k-1].t >= math.Max(t.Loads.GapMin.Seconds(), fall/t.maxRate(d.closing.level)) {
+			return true
+		}
+	}
+	return false
 }

@@ -51,6 +51,8 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 		d.doubts = append(d.doubts, fmt.Sprintf("it fell by %.1f bbl a minute, faster than max_rate", t.pumpRate(*d)))
 	case atOnce >= leapMost*fall && stoodSince(ts, *d):
 		d.doubts = append(d.doubts, fmt.Sprintf("the value stood still since the draw before it, and fell by %.1f in at once: the rest of that, if the sensor hung", fall))
+	case atOnce >= leapMost*fall && handedOn(ts, t, *d):
+		d.doubts = append(d.doubts, "it fell faster than max_rate, right behind a silence that was long enough for a truck: a gateway that hands on what it kept, or a sensor that moved")
 	case atOnce >= leapMost*fall && pumps != 2: // twice: it hung, and showed the oil when the truck had gone
 		return "it fell at once, faster than max_rate"
 	case atOnce >= leapSome*fall:

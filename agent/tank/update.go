@@ -100,6 +100,11 @@ func (ts *tankState) hiddenFall(d draw) (from, to sample) {
 	return from, to
 }
 
+const (
+	returnedWithin = 3600.0 // s before a draw in which another tank that is back where it was may have fallen
+	returnedNear   = 0.02   // share of that fall by which it may be off
+)
+
 // verdictLeast is the volume in barrels below which a fall is not worth a verdict.
 const verdictLeast = 1.0
 
@@ -117,4 +122,20 @@ func (s siteTanks) jumpedTo(i int, level, from, to float64) (name string) {
 		}
 	}
 	return name
+}
+
+// onlyReturned says that a tank whose rise may be a draw's oil fell by as much itself within the hour before, and is back just where it was: its probe
+// was lifted and let in again, or its oil went round, and the draw may have been a truck's.
+func (s siteTanks) onlyReturned(i int, d draw, rose float64) bool {
+	for j, o := range s.separate(i) {
+		other := s.st.tanks[j]
+		is, seen := other.levels.about(math.Min(d.end+showsTo, other.last.t))
+		for _, x := range s.drawsOf(j) {
+			near := math.Max(backExact+backNoise*other.noise.perSample(), returnedNear*(x.opening.level-x.closing.level))
+			if seen && x.start < d.end && x.end > d.start-returnedWithin && o.volume(x) >= explainedShare*rose && math.Abs(is-x.opening.level) <= near {
+				return true
+			}
+		}
+	}
+	return false
 }
