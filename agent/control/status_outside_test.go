@@ -7,7 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gauger/agent/ledger"
 	"gauger/agent/ledger/ledgertest"
+	"gauger/collectors"
 )
 
 // A level that cannot be one, since its unit or scale is wrong, is no good level, and a person is told.
@@ -35,6 +37,31 @@ func TestALevelOutsideTheTankIsNotGood(t *testing.T) {
 			told := slices.ContainsFunc(s.Problems, func(line string) bool { return strings.Contains(line, "TK-1: "+want) })
 			if told != (want != "") {
 				t.Errorf("level %g: problems %q", value, s.Problems)
+			}
+		})
+	}
+}
+
+// A figure that no oil has is not good either, whatever its device says, and its point says why.
+func TestAFigureThatCannotBeIsNotGood(t *testing.T) {
+	for value, want := range map[float64]string{-1407.8: "-1407.8 is no top temperature; want degrees Fahrenheit", 68.5: "", 302: "", 303: "303 is no top temperature"} {
+		synctest.Test(t, func(t *testing.T) {
+			b := ledgertest.New(t, func(s *ledger.Site) { s.Tanks[0].Top.Point, s.Tanks[0].Interface = "plc/top", "plc/water" })
+			b.Emit("level", 100)
+			b.Emit("water", 20)
+			b.Emit("top", value, func(r *collectors.Reading) { r.Unit = "degF" })
+			server := (&Server{Ledger: b.Ledger, Box: b.Box, Site: b.Site, Clock: b.Clock, Daemon: true, Began: time.Now()}).Open()
+			s, err := server.Status()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range s.Points {
+				if says := p.Point == "plc/top" && want != ""; (p.Quality == "good") == says || says && !strings.Contains(p.Error, want) {
+					t.Errorf("top %g: %s is %s (%s)", value, p.Point, p.Quality, p.Error)
+				}
+			}
+			if bad := s.Answers[0].State == Bad; bad != (want != "") {
+				t.Errorf("top %g: reading is %+v", value, s.Answers[0])
 			}
 		})
 	}

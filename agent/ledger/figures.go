@@ -1,8 +1,10 @@
 package ledger
 
 import (
+	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,6 +55,71 @@ func measuredOrConstant(measured *float64, s Source) *float64 {
 		return nil
 	}
 	return v
+}
+
+// bswDrift, in percent, is how far beyond its ends a probe of BS&W may read: its zero drifts, and it means the end.
+const bswDrift = 1
+
+// figureKeys are the keys of a tank in the configuration that name the points of its figures.
+var figureKeys = map[tank.Kind]string{tank.TopTemperature: "top_temperature", tank.BottomTemperature: "bottom_temperature",
+	tank.Gravity: "specific_gravity", tank.BSW: "bsw"}
+
+// Measured is what a point's number in a unit says of a figure of a tank, by the figure's key in the configuration: degrees Fahrenheit, a
+// specific gravity or percent. The error says why it can be none: what a person may not write on a ticket no sensor has measured.
+func Measured(key string, v float64, unit collectors.Unit) (float64, error) {
+	f := figureOf(key)
+	switch key {
+	case "specific_gravity":
+		v = specificGravity(v, unit)
+	case "bsw":
+		if v >= f.least-bswDrift && v <= f.most+bswDrift {
+			v = min(max(v, f.least), f.most)
+		}
+	default:
+		if degF, ok := unit.Fahrenheit(v); ok { // what has no unit is in it already
+			v = degF
+		}
+	}
+	return v, f.check(v)
+}
+
+// aboveLevel, in inches, is how far an oil/water interface may be read above the level, of which it is no part: each has its error.
+const aboveLevel = 1
+
+// dropImpossible leaves out what was measured beside the gauges of a load and cannot be: a ticket says nothing rather than that, and asks.
+func dropImpossible(l *tank.Load) {
+	var why []string
+	for _, f := range []struct {
+		key, at string
+		v       **float64
+	}{
+		{"top_temperature", "", &l.TopTemperature}, {"top_temperature", " at the closing", &l.ClosingTop},
+		{"bottom_temperature", "", &l.BottomTemperature}, {"bottom_temperature", " at the closing", &l.ClosingBottom},
+		{"specific_gravity", "", &l.Gravity}, {"bsw", "", &l.BSW},
+	} {
+		if *f.v == nil {
+			continue
+		}
+		v, err := Measured(f.key, **f.v, "")
+		if *f.v = &v; err != nil {
+			*f.v = nil
+			name := figureOf(f.key).name
+			if !slices.ContainsFunc(why, func(told string) bool { return strings.HasPrefix(told, name) }) {
+				why = append(why, fmt.Sprintf("%s%s was read as %.6g: that cannot be and is left out", name, f.at, v))
+			}
+		}
+	}
+	for _, w := range []struct {
+		water *float64
+		level float64
+	}{{l.OpenWater, l.Open}, {l.CloseWater, l.Close}} {
+		if w.water != nil && *w.water > w.level+aboveLevel {
+			why = append(why, fmt.Sprintf("the oil/water interface was read at %.6g in above the level of %.6g: that cannot be and no free water is taken off", *w.water, w.level))
+			l.OpenWater, l.CloseWater = nil, nil
+			break
+		}
+	}
+	l.Review = append(slices.Clone(l.Review), why...)
 }
 
 // mean is the mean of those figures that are known; nil when none is, or when they are too large to have one.

@@ -87,6 +87,56 @@ func TestAFigureThatIsNotFiniteStopsNothing(t *testing.T) {
 	}
 }
 
+// TestWhatCannotBeIsLeftOutAndAsks: a figure that no oil has, read from a point, is left out of the ticket, which asks a person.
+func TestWhatCannotBeIsLeftOutAndAsks(t *testing.T) {
+	top := func(t *Tank) { t.Top = Source{Point: "plc/top"} }
+	for name, c := range map[string]struct {
+		wire  func(*Tank)
+		value float64
+		unit  collectors.Unit
+		field string  // of the ticket
+		sent  float64 // there; 0: the field must not be there
+		says  string  // why a person is asked; empty: nobody is
+	}{
+		"swapped bytes":             {top, -1407.8, "degF", "topTemperature", 0, "top temperature was read as -1407.8: that cannot be and is left out"},
+		"colder than API 11.1":      {top, -50.1, "degC", "topTemperature", 0, "top temperature was read as -58.18"},
+		"as cold as API 11.1":       {top, -50, "degC", "topTemperature", -58, ""},
+		"hotter than API 11.1":      {top, 302.1, "", "topTemperature", 0, "top temperature was read as 302.1"},
+		"degrees API as SG":         {func(t *Tank) { t.Gravity = Source{Point: "plc/top"} }, 38.5, "", "specificGravity", 0, "gravity was read as 38.5"},
+		"degrees API said":          {func(t *Tank) { t.Gravity = Source{Point: "plc/top"} }, 38.5, "API", "specificGravity", 0.8324, ""},
+		"a percentage of 140":       {func(t *Tank) { t.BSW = Source{Point: "plc/top"} }, 140, "percent", "bsw", 0, "bsw was read as 140"},
+		"a probe whose zero is off": {func(t *Tank) { t.BSW = Source{Point: "plc/top"} }, -0.04, "percent", "bsw", 1e-9, ""},
+		"water above the oil":       {func(t *Tank) { t.Interface, t.Tank.Interface = "plc/top", true; t.BSW.Constant = new(0.3) }, 200, "in", "bsw", 0.3, "the oil/water interface was read at 200 in above the level of 180"},
+		"water as far as it can":    {func(t *Tank) { t.Interface, t.Tank.Interface = "plc/top", true; t.BSW.Constant = new(0.3) }, 80.5, "in", "bsw", 0.3, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, func(s *Site) { c.wire(&s.Tanks[0]) })
+				b.haulBeside(func() { b.emit("top", c.value, func(r *collectors.Reading) { r.Unit = c.unit }) })
+				tickets := b.bodies(Tickets)
+				if len(tickets) != 1 {
+					t.Fatalf("%d tickets", len(tickets))
+				}
+				v, has := tickets[0][c.field].(float64)
+				if has != (c.sent != 0) || math.Abs(v-c.sent) > 1e-6 {
+					t.Errorf("the ticket has %s %v (%v), want %v", c.field, v, has, c.sent)
+				}
+				all, err := b.Tickets()
+				if err != nil {
+					t.Fatal(err)
+				}
+				asks := strings.Join(all[0].Load.Review, "; ")
+				if c.says == "" && asks != "" || !strings.Contains(asks, c.says) || (c.says != "") != slices.Contains(b.rules(), "load-needs-review") {
+					t.Errorf("asks %q, want %q; events %v", asks, c.says, b.rules())
+				}
+				if w := all[0].Volumes; w.OpenWaterBbl > w.OpenBbl || w.CloseWaterBbl > w.CloseBbl {
+					t.Errorf("more water than there is in the tank: %+v", w)
+				}
+			})
+		})
+	}
+}
+
 // haulBeside plays the same load in two tanks, and something beside it, until the tickets have left.
 func (b *bench) haulBeside(beside func()) {
 	begin := time.Now()

@@ -109,7 +109,7 @@ type TankRow struct {
 
 // Snapshot is the newest readings, the tanks and what is going on, of one instant.
 type Snapshot struct {
-	Readings []collectors.Reading // of a level that no tank can have: Bad, with the reason
+	Readings []collectors.Reading // of a level that no tank can have, or another figure that cannot be: Bad, with the reason
 	Tanks    []TankStatus
 	Episodes []Episode
 	Held     []HeldTicket
@@ -130,15 +130,42 @@ func (l *Ledger) snapshot() Snapshot {
 	}
 	for i, t := range l.site.Tanks {
 		s.Tanks = append(s.Tanks, l.tankStatus(i, t))
-		why := s.Tanks[i].Error
-		if why == "" {
-			continue
+		if why := s.Tanks[i].Error; why != "" {
+			s.refuse(t.Level, func(collectors.Reading) error { return errors.New(why) })
 		}
-		if at := slices.IndexFunc(s.Readings, func(r collectors.Reading) bool { return r.Point == t.Level }); at >= 0 {
-			s.Readings[at].Quality, s.Readings[at].Err = collectors.Bad, errors.New(why)
+		g := l.state.setups.configured[i]
+		t.Height = g.Height
+		s.refuse(t.Interface, func(r collectors.Reading) error {
+			_, err := t.Inches(r.Value, string(r.Unit), g.Offset)
+			return misread(err)
+		})
+		for key, of := range []Source{tank.TopTemperature: t.Top, tank.BottomTemperature: t.Bottom, tank.Gravity: t.Gravity, tank.BSW: t.BSW} {
+			s.refuse(of.Point, func(r collectors.Reading) error {
+				_, err := Measured(figureKeys[tank.Kind(key)], r.Value, r.Unit)
+				return misread(err)
+			})
 		}
 	}
 	return s
+}
+
+// misread says what to do about a value that cannot be.
+func misread(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w; look at its unit, order, scale and register", err)
+}
+
+// refuse makes a point's reading Bad where it can be nothing of what a tank takes it for.
+func (s *Snapshot) refuse(p collectors.Point, why func(collectors.Reading) error) {
+	at := slices.IndexFunc(s.Readings, func(r collectors.Reading) bool { return r.Point == p })
+	if at < 0 || s.Readings[at].Quality == collectors.Bad {
+		return
+	}
+	if err := why(s.Readings[at]); err != nil {
+		s.Readings[at].Quality, s.Readings[at].Err = collectors.Bad, err
+	}
 }
 
 // Tanks says how each tank stands, in the order of the configuration.

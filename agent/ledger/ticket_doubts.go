@@ -164,13 +164,14 @@ type figure struct {
 var figures = []figure{
 	{"gravity", `a specific gravity such as 0.83, not degrees API (SG = 141.5 / (131.5 + API))`, func(r *cloud.RunTicket) **float64 { return &r.SpecificGravity }, 0.5, 1.2, 0.62, 1.03},
 	{"bsw", "a percentage such as 0.4", func(r *cloud.RunTicket) **float64 { return &r.BSW }, 0, 100, 0, 10},
-	{"top temperature", "degrees Fahrenheit such as 78.5", func(r *cloud.RunTicket) **float64 { return &r.TopTemperature }, -60, 300, -20, 180},
-	{"bottom temperature", "degrees Fahrenheit such as 78.5", func(r *cloud.RunTicket) **float64 { return &r.BottomTemperature }, -60, 300, -20, 180},
+	{"top temperature", "degrees Fahrenheit such as 78.5", func(r *cloud.RunTicket) **float64 { return &r.TopTemperature }, leastDegF, mostDegF, -20, 180},
+	{"bottom temperature", "degrees Fahrenheit such as 78.5", func(r *cloud.RunTicket) **float64 { return &r.BottomTemperature }, leastDegF, mostDegF, -20, 180},
 }
 
-// figureOf is the figure of a field that can be edited.
+// figureOf is the figure of a field that can be edited, or of a tank's key in the configuration.
 func figureOf(field string) figure {
-	i := slices.IndexFunc(figures, func(f figure) bool { return f.name == strings.ReplaceAll(field, "_", " ") })
+	name := strings.ReplaceAll(strings.TrimPrefix(field, "specific_"), "_", " ")
+	i := slices.IndexFunc(figures, func(f figure) bool { return f.name == name })
 	return figures[i]
 }
 
@@ -179,7 +180,7 @@ func (f figure) check(v float64) error {
 	if v >= f.least && v <= f.most {
 		return nil
 	}
-	return fmt.Errorf("%g is no %s; want %s, from %g to %g", v, f.name, f.such, f.least, f.most)
+	return fmt.Errorf("%.6g is no %s; want %s, from %g to %g", v, f.name, f.such, f.least, f.most)
 }
 
 // figureDoubts are what speaks against the figures of a ticket as it would leave.

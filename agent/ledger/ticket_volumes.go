@@ -94,7 +94,7 @@ func (v *Volumes) freeWater(t tank.Table, load *tank.Load) {
 	if load.OpenWater == nil || load.CloseWater == nil {
 		return
 	}
-	v.OpenWaterBbl, v.CloseWaterBbl = tableBarrels(t, *load.OpenWater), tableBarrels(t, *load.CloseWater)
+	v.OpenWaterBbl, v.CloseWaterBbl = tableBarrels(t, min(*load.OpenWater, load.Open)), tableBarrels(t, min(*load.CloseWater, load.Close))
 }
 
 // temperatures are the means of what is known at each side. Without one at the closing the opening's stands for it.

@@ -31,6 +31,7 @@ func (tx *txn) holdLoad(load tank.Load) {
 	tx.markKnownElsewhere(&h)
 	tx.applyInhibition(&h)
 	tx.dropNotFiniteOf(&h)
+	dropImpossible(&h.Load)
 	site.asSent(t, &h.Load)
 	tx.held.replace(append(slices.Clone(tx.held.all), h))
 	tx.afterCommit = append(tx.afterCommit, func() {

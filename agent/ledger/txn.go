@@ -177,13 +177,8 @@ func (tx *txn) measure(in detectorInput, r collectors.Reading) {
 			return // it is another's until the load is over
 		}
 		g.interfaceSetting().toInches(r, &x)
-	case tank.TopTemperature, tank.BottomTemperature:
-		x.Value = r.Value
-		if f, ok := r.Unit.Fahrenheit(r.Value); ok { // what has no unit is in it already
-			x.Value = f
-		}
-	case tank.Gravity:
-		x.Value = specificGravity(r.Value, r.Unit)
+	case tank.TopTemperature, tank.BottomTemperature, tank.Gravity, tank.BSW: // one that cannot be is told of a load where it is left out
+		x.Value, _ = Measured(figureKeys[in.kind], r.Value, r.Unit)
 	}
 	tx.stepDetector(x)
 }

@@ -137,7 +137,7 @@ func (r *readingPrinter) print(s control.PointReading) error {
 	if r.see != nil {
 		return r.see(s)
 	}
-	if why := r.site.noLevel(s); why != "" && s.Quality == "good" {
+	if why := r.site.impossible(s); why != "" && s.Quality == "good" {
 		r.bad, s.Quality, s.Error = true, "bad", why
 	}
 	if r.json {

@@ -10,6 +10,7 @@ import (
 
 	"gauger/agent/cloud"
 	"gauger/agent/control"
+	"gauger/agent/ledger"
 	"gauger/collectors"
 	"gauger/config"
 )
@@ -134,19 +135,28 @@ func (h site) points(names []string) []config.PointInfo {
 	return out
 }
 
-// noLevel says that a value cannot be the level of the tank that it is taken for; empty: it can, or it is none's.
-func (h site) noLevel(s control.PointReading) string {
+// impossible says that a value cannot be what a tank takes it for, its level or a figure of its tickets; empty: it can, or no tank takes it.
+func (h site) impossible(s control.PointReading) string {
 	v, err := strconv.ParseFloat(string(s.Value), 64)
 	if err != nil || h.cfg == nil {
 		return ""
 	}
 	for _, t := range h.cfg.Tanks {
-		if t.Level != s.Point {
-			continue
-		}
-		model := t.Model(0)
-		if _, err := model.Inches(v, string(s.Unit), t.Offset); err != nil {
-			return fmt.Sprintf("no level of %s: %v; look at its unit, order, scale and register", t.ID, err)
+		for _, k := range t.PointRefs() {
+			if k.Point != s.Point {
+				continue
+			}
+			var err error
+			switch k.Key {
+			case "level", "interface":
+				model := t.Model(0)
+				_, err = model.Inches(v, string(s.Unit), t.Offset)
+			case "top_temperature", "bottom_temperature", "specific_gravity", "bsw":
+				_, err = ledger.Measured(k.Key, v, s.Unit)
+			}
+			if err != nil {
+				return fmt.Sprintf("no %s of %s: %v; look at its unit, order, scale and register", strings.ReplaceAll(k.Key, "_", " "), t.ID, err)
+			}
 		}
 	}
 	return ""
