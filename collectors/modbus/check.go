@@ -248,8 +248,10 @@ func (d Device) Warnings(named bool) (all []collectors.Problem) {
 				"%d is a %s, which is on or off and has no unit; did you mean modicon: %d?", *p.Modicon, table, 40000+*p.Modicon%10000)})
 		}
 	}
-	if over, found := d.overlap(); found {
-		all = append(all, over)
+	for _, of := range []func() (collectors.Problem, bool){d.overlap, d.swappedBytes} {
+		if first, found := of(); found {
+			all = append(all, first)
+		}
 	}
 	if d.Share != "" && share.IsPrivilegedPort(d.Share) {
 		all = append(all, collectors.Problem{Path: "share", Message: d.Share + ": ports below 1024 are for root, and the packaged service is not; 1502 is free for all"})
@@ -303,6 +305,34 @@ func (d Device) overlap() (first collectors.Problem, found bool) {
 		first.Message += fmt.Sprintf("; and %d more like that", many-1)
 	}
 	return first, many > 0
+}
+
+// swappedBytes is the first point of one register that takes over its device's order where that swaps the bytes within a register, and stands
+// there for points of several: mostly they alone are swapped.
+func (d Device) swappedBytes() (first collectors.Problem, found bool) {
+	o, err := registers.ParseOrder(d.Order, 2)
+	if err != nil || !o.SwapsBytes() {
+		return first, false
+	}
+	many, wide := 0, false
+	for i, p := range d.Points {
+		key, table, _, err := p.locate()
+		k, kindErr := p.kind(table)
+		if err != nil || kindErr != nil || p.Order != "" || table.IsBits() || k == registers.String {
+			continue
+		}
+		if k.Registers() > 1 {
+			wide = true
+		} else if many++; many == 1 {
+			first = collectors.Problem{Path: fmt.Sprintf("points[%d].%s", i, key), Message: fmt.Sprintf(
+				"%s is one register and takes over the device's order: %s, which swaps the two bytes in it; in most devices only values of several registers are swapped. Look at it with `gauger read`: write order: AB on this point if it is wrong, order: BA if it is right",
+				p.Name, d.Order)}
+		}
+	}
+	if many > 1 {
+		first.Message += fmt.Sprintf("; and %d more like that", many-1)
+	}
+	return first, wide && many > 0
 }
 
 // Conflict is a mistake that only shows when devices are seen together.

@@ -1,6 +1,7 @@
 package modbus
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -158,6 +159,34 @@ func TestRegistersOfTwoPointsAreDoubted(t *testing.T) {
 		"Enron's registers":     {[]Point{{Name: "a", Holding: new(7001), Type: "float32", Enron: new(true)}, {Name: "b", Holding: new(7002), Type: "float32", Enron: new(true)}}, "", ""},
 	} {
 		got := (Device{URL: "tcp://h", Points: x.points}).Warnings(false)
+		if want := min(1, len(x.path)); len(got) != want || want > 0 && (got[0].Path != x.path || !strings.Contains(got[0].Message, x.says)) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// An order of a device that swaps the bytes within a register is doubted where a point of one register takes it over beside wide ones.
+func TestBytesThatAnOrderSwapsInOneRegisterAreDoubted(t *testing.T) {
+	at := func(n int, kind, order string) Point {
+		return Point{Name: fmt.Sprintf("p%d", n), Holding: &n, Type: kind, Order: order}
+	}
+	bit := at(9, "", "")
+	bit.Bit = new(3)
+	for name, x := range map[string]struct {
+		order  string
+		points []Point
+		path   string
+		says   string
+	}{
+		"a temperature beside floats":  {"BADC", []Point{at(0, "float32", ""), at(4, "int16", "")}, "points[1].holding", "p4 is one register and takes over the device's order: BADC, which swaps the two bytes in it"},
+		"two, one of them a bit":       {"DCBA", []Point{bit, at(0, "float32", ""), at(4, "bcd16", "")}, "points[0].holding", "; and 1 more like that"},
+		"said on the point":            {"BADC", []Point{at(0, "float32", ""), at(4, "int16", "AB"), at(5, "int16", "BA")}, "", ""},
+		"no wide one takes it over":    {"BADC", []Point{at(0, "float32", "ABCD"), at(4, "int16", "")}, "", ""},
+		"words alone are swapped":      {"CDAB", []Point{at(0, "float32", ""), at(4, "int16", "")}, "", ""},
+		"nothing is said":              {"", []Point{at(0, "float32", "BADC"), at(4, "int16", "")}, "", ""},
+		"a coil and a text beside one": {"BADC", []Point{at(0, "float32", ""), {Name: "c", Coil: new(4)}, {Name: "s", Holding: new(8), Type: "string", Length: 1}}, "", ""},
+	} {
+		got := (Device{URL: "tcp://h", Order: x.order, Points: x.points}).Warnings(false)
 		if want := min(1, len(x.path)); len(got) != want || want > 0 && (got[0].Path != x.path || !strings.Contains(got[0].Message, x.says)) {
 			t.Errorf("%s: %+v", name, got)
 		}
