@@ -64,7 +64,7 @@ func (s Sender) post(ctx context.Context, operation cloud.Operation, address str
 	}
 	return outbox.Answer{
 		Class: classes[a.Class], Status: a.Status, CorrelationID: a.CorrelationID,
-		RetryAfter: a.RetryAfter, Message: a.Message, Tell: a.Foreign,
+		RetryAfter: a.RetryAfter, Message: a.Message, Tell: a.Foreign || a.Lacking,
 	}
 }
 

@@ -80,6 +80,7 @@ type Answer struct {
 	Message       string        // for a person: what the service or the network said
 	Body          string        // the first 2 KB of what the service answered, for the log
 	Foreign       bool          // a 2xx came with a web page, a script, an image or an error: it is none
+	Lacking       bool          // no key may do this, and the service takes them for something else: the subscription lacks it
 	ClockDoubt    bool          // the certificate's dates do not fit this box's clock: one of them is wrong
 }
 

@@ -66,6 +66,7 @@ type Client struct {
 	ring      *keys.Ring
 	userAgent string
 	options   Options // of the transport
+	scopes    scopes
 
 	mu        sync.Mutex
 	transport http.RoundTripper // nil: what it is made of is not there yet

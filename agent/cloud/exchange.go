@@ -44,6 +44,8 @@ type reply struct {
 	foreign bool // a 2xx to what was to be stored came with a script, an image, 64 KB of no JSON or a megabyte: the same
 	refused bool // a 2xx came with an error and nothing else in its body
 	cut     bool // a 2xx to what was to be stored, and its body did not come to its end: it may have been anything
+
+	elsewhere string // of a 401: what was being done when the service took one of the keys since it refuses this; empty: it took none
 }
 
 // ok says that the service did what it was asked.
@@ -281,22 +283,45 @@ func explain(err error, now time.Time) string {
 }
 
 // call makes a request with the keys in turn, and once more when all were refused and new ones could be had.
-// A refused request was not carried out, so that repeating it at once doubles nothing.
+// A refused request was not carried out, so that repeating it at once doubles nothing. Where other operations take the keys it is
+// this one that they may not do, and nothing is held against them.
 func (c *Client) call(ctx context.Context, r request) reply {
-	p, seen := c.tryKeys(ctx, r)
-	if p.status != http.StatusUnauthorized && !errors.Is(p.err, keys.ErrNoKey) || ctx.Err() != nil {
+	p, refused, seen := c.tryKeys(ctx, r)
+	denied := func() bool { return p.status == http.StatusUnauthorized || errors.Is(p.err, keys.ErrNoKey) }
+	if !denied() || ctx.Err() != nil {
+		c.confirm(refused)
 		return p
 	}
-	if !c.ring.Recover(ctx, seen) {
+	p.elsewhere = c.scopes.elsewhere(r.op, c.ring.Values())
+	if p.elsewhere == "" && c.ring.Recover(ctx, seen) {
+		var more []keys.Suspicion
+		p, more, _ = c.tryKeys(ctx, r)
+		refused = append(refused, more...)
+	}
+	if denied() {
+		p.elsewhere = c.scopes.elsewhere(r.op, c.ring.Values())
+	}
+	if p.elsewhere == "" {
+		c.confirm(refused)
 		return p
 	}
-	p, _ = c.tryKeys(ctx, r)
+	for _, of := range slices.Backward(refused) {
+		c.ring.Cleared(of)
+	}
 	return p
+}
+
+// confirm holds refusals against the keys.
+func (c *Client) confirm(refused []keys.Suspicion) {
+	for _, of := range refused {
+		c.ring.Confirmed(of)
+		c.scopes.forget(of.Value)
+	}
 }
 
 // tryKeys goes through the keys until one is not refused. A 403 is tried with the other keys too, but it says
 // nothing against the key: the right may be missing, or the quota used up.
-func (c *Client) tryKeys(ctx context.Context, r request) (p reply, seen uint64) {
+func (c *Client) tryKeys(ctx context.Context, r request) (p reply, refused []keys.Suspicion, seen uint64) {
 	inOrder, seen := c.ring.Order(true)
 	p = reply{err: keys.ErrNoKey}
 	var forbidden *reply
@@ -304,20 +329,24 @@ func (c *Client) tryKeys(ctx context.Context, r request) (p reply, seen uint64) 
 		p = c.exchange(ctx, r, k.Value)
 		switch {
 		case p.status == http.StatusUnauthorized:
-			c.ring.Rejected(k)
+			c.scopes.noteRefused(r.op)
+			if c.scopes.elsewhere(r.op, []keys.Secret{k.Value}) == "" {
+				refused = append(refused, c.ring.Suspected(k))
+			}
 		case p.status == http.StatusForbidden:
 			forbidden = new(p)
 		default:
 			if p.ok() {
+				c.scopes.noteTaken(r.op, k.Value)
 				c.ring.Accepted(k, true)
 			}
-			return p, seen
+			return p, refused, seen
 		}
 	}
 	if forbidden != nil {
-		return *forbidden, seen
+		return *forbidden, refused, seen
 	}
-	return p, seen
+	return p, refused, seen
 }
 
 // fetch makes a request whose answer matters, and gives its body; with ErrShape the web page or the error that came instead.

@@ -111,6 +111,10 @@ func (c *Client) answerOf(r request, p reply) Answer {
 	if said := clean(a.Body); !a.Foreign && !p.cut && detail.Message == "" && detail.Description == "" && said != "" && said[0] != '<' {
 		a.Message += ": " + cut(said, quotedBody)
 	}
+	if p.elsewhere != "" {
+		a.Message += "; the same keys were taken for " + p.elsewhere
+		a.Lacking = true
+	}
 	a.RetryAfter = retryAfter(p.header, time.Now())
 	if where := p.header.Get("Location"); where != "" && p.status/100 == 3 {
 		a.Message += ": redirected to " + clean(Scrub(where, secrets)) + ", which is not followed; check service.url"

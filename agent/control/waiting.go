@@ -202,6 +202,9 @@ func (d *Server) whyWaiting(stream string, s outbox.DrainStatus) string {
 			if s.Answer.Status == http.StatusForbidden {
 				return next("no key is allowed to do this, or its quota is used up") + "; ask the service"
 			}
+			if s.Answer.Tell { // it takes them for something else
+				return next("the keys work, and may not do this") + "; a new key does not help: ask whoever runs the service whether the subscription has " + ledger.Operations[stream].String()
+			}
 			return next("no key is accepted") + "; see `gauger keys show`"
 		case outbox.Path:
 			if s.Answer.Tell { // its words say what to look at

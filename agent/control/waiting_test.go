@@ -55,6 +55,19 @@ func TestAWebPageAccusesNoID(t *testing.T) {
 	}
 }
 
+// Keys that the service takes for something else are not called refused, and nobody is sent for new ones.
+func TestWhatTheKeysMayNotDoIsNotTheKeys(t *testing.T) {
+	b := ledgertest.New(t, nil)
+	server := (&Server{Ledger: b.Ledger, Box: b.Box, Clock: b.Clock, Daemon: true}).Open()
+	for tell, want := range map[bool]string{true: "the keys work, and may not do this since ", false: "no key is accepted since "} {
+		s := outbox.DrainStatus{Activity: outbox.BackOff, Troubled: time.Now(), Answer: outbox.Answer{Class: outbox.Key, Status: 401, Tell: tell}}
+		got := server.whyWaiting(ledger.Tickets, s)
+		if !strings.HasPrefix(got, want) || strings.Contains(got, "a new key does not help: ask whoever runs the service whether the subscription has SaveRunTickets") != tell || strings.Contains(got, "keys show") == tell {
+			t.Errorf("%v: %s", tell, got)
+		}
+	}
+}
+
 // The last ticket is one that is booked: a void one has another in its place.
 func TestTheLastTicketIsNoVoidOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -267,40 +267,6 @@ func (r *Ring) Accepted(k Key, stored bool) {
 	}
 }
 
-// Rejected notes a 401. It is a young candidate's right to be unknown for a while.
-func (r *Ring) Rejected(k Key) {
-	r.mu.Lock()
-	s := &r.state.Slots[k.slot]
-	i := s.find(k.Value)
-	if i < 0 {
-		r.mu.Unlock()
-		return
-	}
-	now := r.now()
-	e := &s.Entries[i]
-	if e.State != refused {
-		e.Refused = now
-	}
-	r.works = r.works && !e.everAccepted()
-	if age := r.age(e.Since, now); e.State == untried && age < candidateYouth && len(s.Entries) > 1 {
-		r.lastTrial[e.Value] = now
-		r.mu.Unlock()
-		return
-	}
-	changed := e.State != refused
-	e.State = refused
-	dead := s.dead()
-	r.mu.Unlock()
-	if !changed {
-		return
-	}
-	_ = r.save() // told by Notify
-	if dead {
-		r.beginEpisode(eventrules.KeyRefused, k.slot.String(), "the service refuses this key; the other one is asked to renew it")
-		r.wake()
-	}
-}
-
 // Service renews keys and logs in: the client above.
 type Service interface {
 	// Renew asks once for half a year more of a slot, with one key as the request's header. An end that the service does not

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"time"
+
+	"gauger/agent/eventrules"
 )
 
 // Slot is one of the two keys that the service keeps for a subscription.
@@ -58,6 +60,69 @@ func (r *Ring) doubtRefusals() {
 				delete(r.lastTrial, e.Value)
 			}
 		}
+	}
+}
+
+// Rejected notes a 401. It is a young candidate's right to be unknown for a while.
+func (r *Ring) Rejected(k Key) { r.Confirmed(r.Suspected(k)) }
+
+// Suspicion is a 401 that may be a key's, or that of the operation which was asked for.
+type Suspicion struct {
+	Key
+	before valueState
+	works  bool
+	counts bool // the key was not refused before
+}
+
+// Suspected notes a 401 and tells nobody yet.
+func (r *Ring) Suspected(k Key) (of Suspicion) {
+	r.mu.Lock()
+	s := &r.state.Slots[k.slot]
+	i := s.find(k.Value)
+	if i < 0 {
+		r.mu.Unlock()
+		return of
+	}
+	now := r.now()
+	e := &s.Entries[i]
+	if e.State != refused {
+		e.Refused = now
+	}
+	of = Suspicion{k, e.State, r.works, e.State != refused}
+	r.works = r.works && !e.everAccepted()
+	if age := r.age(e.Since, now); e.State == untried && age < candidateYouth && len(s.Entries) > 1 {
+		r.lastTrial[e.Value] = now
+		of.counts = false
+	} else {
+		e.State = refused
+	}
+	r.mu.Unlock()
+	if of.counts {
+		_ = r.save() // told by Notify
+	}
+	return of
+}
+
+// Confirmed says that it was the key's.
+func (r *Ring) Confirmed(of Suspicion) {
+	if of.counts && r.dead(of.slot) {
+		r.beginEpisode(eventrules.KeyRefused, of.slot.String(), "the service refuses this key; the other one is asked to renew it")
+		r.wake()
+	}
+}
+
+// Cleared says that it was the operation's, of which the key may be right all the same.
+func (r *Ring) Cleared(of Suspicion) {
+	r.mu.Lock()
+	s := &r.state.Slots[of.slot]
+	i := s.find(of.Value)
+	if i >= 0 && of.counts && s.Entries[i].State != proven {
+		s.Entries[i].State, s.Entries[i].Refused = of.before, time.Time{}
+	}
+	r.works = r.works || of.works
+	r.mu.Unlock()
+	if of.counts {
+		_ = r.save() // told by Notify
 	}
 }
 
