@@ -228,6 +228,22 @@ type UnclearSends struct {
 	Seen  string    `json:"seen,omitempty"` // at the last one
 }
 
+// copies says how often the service may have a record that counts as delivered; empty: once. reason is that of a person who has seen it there:
+// then none but those sends has brought it.
+func (u *UnclearSends) copies(state, reason string) string {
+	if u == nil || state != outbox.Delivered.String() || reason != "" && u.Count < 2 {
+		return ""
+	}
+	times := u.Count
+	if reason == "" {
+		times++
+	}
+	return fmt.Sprintf("the service may have it up to %d times", times)
+}
+
+// Repeated is what a record says that the service may have more than once; empty: it has it once, or not at all.
+func (e *Entry) Repeated() string { return e.Unclear.copies(e.State, e.Reason) }
+
 // Text says how many there were, when, and what was seen; empty: there were none. at writes a time down.
 func (u *UnclearSends) Text(at func(time.Time) string) string {
 	if u == nil {

@@ -81,13 +81,13 @@ func (r *TicketRow) touched() time.Time {
 	return at
 }
 
-// Repeated says that a ticket was taken after sends without a clear answer. The service gives no run ticket back and promises nothing of
-// a number that comes again, so that only a person who sees its list can tell.
+// Repeated says that a ticket was taken after sends without a clear answer, or seen there after several. The service gives no run ticket back
+// and promises nothing of a number that comes again, so that only a person who sees its list can tell.
 func (r *TicketRow) Repeated() []string {
-	if r.State != "delivered" || r.Unclear == nil || r.Reason != "" {
-		return nil
+	if text := r.Unclear.copies(r.State, r.Reason); text != "" {
+		return []string{text}
 	}
-	return []string{fmt.Sprintf("the service may have it up to %d times", r.Unclear.Count+1)}
+	return nil
 }
 
 // Learned is what came up after it had left, each with the words that say so.

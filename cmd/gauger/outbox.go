@@ -276,6 +276,10 @@ func changeRecords(ctx context.Context, c *call, request, done, why string, rest
 				fmt.Fprintf(c.out, "%s: nothing there is refused or parked; what waits is tried now\n", rest[i])
 			default:
 				fmt.Fprintf(c.out, "%s: %s %s\n", rest[i], countText(n, "record"), done)
+				var e control.Entry
+				if request == confirmRequest && d.request(ctx, "outbox.show", which, &e) == nil && e.Repeated() != "" {
+					fmt.Fprintf(c.out, "  it was sent %s without a clear answer: %s, so look into its list whether it stands there once\n", countText(e.Unclear.Count, "time"), e.Repeated())
+				}
 			}
 		}
 		return errors.Join(errs...)
@@ -293,8 +297,11 @@ func runOutboxRetry(ctx context.Context, c *call, args []string) error {
 	return changeRecords(ctx, c, "outbox.retry", "queued again", "", args, false)
 }
 
+// confirmRequest asks that a record counts as delivered.
+const confirmRequest = "outbox.confirm"
+
 func outboxConfirmCommand(c *call) *cobra.Command {
-	return newEndCommand(c, "confirm STREAM/SEQ --why TEXT", "the service has it: count a record as delivered and send it no more", "outbox.confirm", "confirmed",
+	return newEndCommand(c, "confirm STREAM/SEQ --why TEXT", "the service has it: count a record as delivered and send it no more", confirmRequest, "confirmed",
 		"say why with --why, such as where you have seen it: a confirmed record is not sent any more, and the reason is kept")
 }
 

@@ -256,7 +256,7 @@ func (p *ledgerProof) ticketLines(h site, layout string) [][]string {
 
 // proofRemark is what a person should know of a ticket's record: that it counts no more, and what was out of the usual in sending it.
 func (r *ticketRow) proofRemark() string {
-	all := r.SendingRemarks()
+	all := append(r.SendingRemarks(), r.Repeated()...)
 	if r.Voided != "" {
 		all = append([]string{"void"}, all...)
 	}

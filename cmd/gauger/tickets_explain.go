@@ -285,7 +285,7 @@ func (r *ticketRow) outcomeSentences(h site) []string {
 	}
 	out = append(out, "The ticket is "+r.stateText(h)+".")
 	for _, text := range r.Repeated() {
-		out = append(out, "Before that "+strings.Join(r.SendingRemarks(), ", ")+" went out: "+text+", so look into its list.")
+		out = append(out, "Before that "+countText(r.Unclear.Count, "send")+" without a clear answer went out: "+text+", so look into its list.")
 	}
 	switch {
 	case r.Voided != "":

@@ -170,6 +170,8 @@ func TestOnlyWhereNothingAsksItIsSaidSo(t *testing.T) {
 		"the truck's is off": {trucks(213), false},
 		"learned later":      {func(r *ticketRow) { r.Found = []ledger.Finding{{Note: "it came back"}} }, false},
 		"sent twice":         {func(r *ticketRow) { r.Unclear = &control.UnclearSends{Count: 1} }, false},
+		"seen there, of one": {func(r *ticketRow) { r.Unclear, r.Reason = &control.UnclearSends{Count: 1}, "confirmed by ann: seen" }, true},
+		"seen there, of two": {func(r *ticketRow) { r.Unclear, r.Reason = &control.UnclearSends{Count: 2}, "confirmed by ann: seen" }, false},
 		"one truck, two":     {func(r *ticketRow) { r.TwiceWith = []string{"M-1"} }, false},
 		"void":               {func(r *ticketRow) { r.Voided = "ann: wrong" }, false},
 	} {
