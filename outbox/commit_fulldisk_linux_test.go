@@ -86,6 +86,28 @@ func TestFullDiskStillTakesTickets(t *testing.T) {
 	}
 }
 
+// A ticket that is taken on a disk which was filled before any was has its receipt, and the next start accuses nothing of damage.
+func TestAFirstReceiptHasItsPlaceOnAFullDisk(t *testing.T) {
+	dir := smallDisk(t, "size=14m")
+	path, n := filepath.Join(dir, "outbox.db"), &notes{}
+	o := outbox.Options{MaxBytes: 8 * mib, Streams: shared(), Notify: n.add, Preflight: checkHere}
+	b := open(t, path, o)
+	fillUp(t, dir)
+	for _, stream := range []string{"tags", "tickets"} {
+		put(t, b, stream, "first")
+		drainAll(t, b, stream, &outboxtest.Service{})
+		if e, err := b.Entry(stream, 1); err != nil || e.State != outbox.Delivered || e.Status != 200 {
+			t.Errorf("of %s: %+v, %v", stream, e, err)
+		}
+	}
+	shut(t, b)
+	b = open(t, path, o)
+	defer shut(t, b)
+	if len(n.all) != 0 {
+		t.Errorf("notes: %+v", n.all)
+	}
+}
+
 // The file is damaged and the disk is full: what was reserved for the old file makes room for the mended one.
 func TestDamagedFileIsMendedOnAFullDisk(t *testing.T) {
 	dir := smallDisk(t, "size=14m")

@@ -136,6 +136,9 @@ func (b *Box) open() error {
 		return errors.Join(err, b.closeDB(), b.receipts.Close(), b.highWater.close())
 	}
 	if !b.opt.LookOnly {
+		if err := b.receipts.Reserve(len(b.streams)); err != nil {
+			b.note(Note{Kind: NoteTrouble, Message: fmt.Sprintf("a disk that is full later may not take every receipt: %v", err)})
+		}
 		b.reserveQuota()
 	}
 	for _, s := range b.streams {
@@ -163,7 +166,11 @@ func (b *Box) noteDamagedReceipts(sound bool) error {
 	if b.opt.LookOnly {
 		return fmt.Errorf("its receipts are damaged: %w", ErrLookOnly)
 	}
-	b.note(Note{Kind: NoteSalvaged, Count: n, Message: "the receipts beside the outbox were damaged: " + strings.Join(wrong, ", and ") +
+	was := "are not whole: "
+	if n > 0 {
+		was = "were damaged: "
+	}
+	b.note(Note{Kind: NoteSalvaged, Count: n, Message: "the receipts beside the outbox " + was + strings.Join(wrong, ", and ") +
 		"; no record is lost by that, but when those that had left were taken, and with which answer, is not known here any more"})
 	if err := b.receipts.ClearUnreadable(); err != nil {
 		b.note(Note{Kind: NoteTrouble, Message: err.Error()})

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -33,6 +34,7 @@ type evictions struct {
 	mended   mending
 	began    time.Time // when the daemon first ran on this store; zero: by a version that did not keep it
 	told     bool      // an event has told of it
+	copyOf   string    // the folder of the site's own store, where this one is a copy of it
 }
 
 // mending is the last time that a damaged outbox was mended, or tanks taken out while they were hauled, or all of them, a change of the
@@ -81,13 +83,16 @@ func (e *evictions) NewStoreHint(now time.Time) string {
 	if began.IsZero() || age >= newStoreFor || age < 0 {
 		return ""
 	}
-	folder := filepath.Dir(e.state.box.Path())
+	folder := cmp.Or(e.copyOf, filepath.Dir(e.state.box.Path()))
 	if whole, err := filepath.Abs(folder); err == nil {
 		folder = whole
 	}
 	return fmt.Sprintf("the store in %s began %s, with no ticket and no level of before. A new site begins so. If this box ran before, its disk is missing or was emptied: "+
 		"stop gauger and mount it (`findmnt -T %[1]s`). Told for a day", folder, e.site.minute(now.Add(-age)))
 }
+
+// CopyOf says that the store is a copy of that in another folder, which people are told of.
+func (e *evictions) CopyOf(folder string) { e.copyOf = folder }
 
 // tellNewStoreAfter lets a site that is being set up begin anew; what is mounted late, or emptied, stays so. By then a
 // steady clock is believed, so that the service could be asked for events of before.

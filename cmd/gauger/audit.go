@@ -52,7 +52,7 @@ func readAudit(ctx context.Context, c *call, wanted control.AuditArgs) (all audi
 	if !errors.Is(err, console.ErrNoDaemon) {
 		return all, err
 	}
-	cfg, err := loadForStore(c)
+	cfg, _, err := loadForStore(c)
 	if err != nil {
 		return all, err
 	}

@@ -121,7 +121,8 @@ func TestBundleAnswersSupportAndHoldsNoSecret(t *testing.T) {
 		"CONTENTS.txt": "it is stopped or hangs", "status.txt": "Test battery", "outbox.json": `"memos"`, "audit.json": `"queue"`, "box.txt": "State:\tT",
 	})
 	gauger.stop(syscall.SIGKILL)
-	s.holds("dead", s.bundle("dead"), map[string]string{"CONTENTS.txt": "no gauger is running", "status.json": `"memos"`, "outbox.txt": "memos"})
+	s.holds("dead", s.bundle("dead"), map[string]string{"CONTENTS.txt": "no gauger is running", "status.json": `"memos"`, "outbox.txt": "memos",
+		"status.txt": "the store in " + filepath.Join(s.dir, "store") + " began"})
 
 	s.write("gauger.yaml", "site: Test battery\nstore: {path: store}\nservice:\n  primary_key: "+s.values["clear"]+"\n  url: \"https://u:"+s.values["clear"]+"@x\"\n")
 	s.holds("bad", s.bundle("bad"), map[string]string{"CONTENTS.txt": "with the last good one", "gauger.yaml": "Test battery", "check.txt": "primary_key", "outbox.txt": "memos"})

@@ -31,6 +31,7 @@ type connection struct {
 
 	command *call
 	cfg     *config.Config
+	store   string          // of the site, also where a command looks into a copy of it
 	local   *control.Server // since the first request; nil where there is a daemon
 	looks   bool            // local only looks: at the store, or at another one in its place
 	close   func() error    // of what was opened
@@ -48,20 +49,20 @@ func connect(c *call) (*connection, error) {
 	}
 	c.noDaemon = true
 	d.remote, d.caller = nil, control.Caller{UID: os.Getuid(), PID: os.Getpid(), Name: localUser(c)}
-	if d.cfg, err = loadForStore(c); err != nil {
+	if d.cfg, d.store, err = loadForStore(c); err != nil {
 		return nil, err
 	}
 	return d, nil
 }
 
-// loadForStore reads the configuration for a command that looks into the store itself, or into a copy of it.
-func loadForStore(c *call) (*config.Config, error) {
-	cfg, err := config.Load(c.config)
-	if err != nil {
-		return nil, asConfigError(err)
+// loadForStore reads the configuration for a command that looks into the store itself, or into a copy of it. store is the site's own.
+func loadForStore(c *call) (cfg *config.Config, store string, err error) {
+	if cfg, err = config.Load(c.config); err != nil {
+		return nil, "", asConfigError(err)
 	}
-	cfg.Store.Path = cmp.Or(c.getenv(storeCopy), cfg.Store.Path)
-	return cfg, nil
+	store = cfg.Store.Path
+	cfg.Store.Path = cmp.Or(c.getenv(storeCopy), store)
+	return cfg, store, nil
 }
 
 // server answers a request where there is no daemon. What only looks leaves the store as it is: where there is none yet, it sees an
@@ -100,7 +101,7 @@ func (d *connection) openEmpty() error {
 	if err != nil {
 		return fmt.Errorf("look at a site without a store: %w", err)
 	}
-	return d.openInstead(folder, 1<<20, fmt.Sprintf("there is no store in %s yet: gauger has not run with this configuration", d.cfg.Store.Path))
+	return d.openInstead(folder, 1<<20, fmt.Sprintf("there is no store in %s yet: gauger has not run with this configuration", d.store))
 }
 
 // openCopy lets a command look at what the next start will make of a store.
@@ -109,7 +110,7 @@ func (d *connection) openCopy(why error) error {
 	if err != nil {
 		return errors.Join(why, err)
 	}
-	return d.openInstead(folder, d.cfg.Store.MaxBytes, fmt.Sprintf("the store in %s is not in order, and is left as it is for the next start of gauger to mend; what follows is from a copy of it without its keys, which was mended", d.cfg.Store.Path))
+	return d.openInstead(folder, d.cfg.Store.MaxBytes, fmt.Sprintf("the store in %s is not in order, and is left as it is for the next start of gauger to mend; what follows is from a copy of it without its keys, which was mended", d.store))
 }
 
 // openInstead opens a store in the place of the site's. Its folder goes with the command.
@@ -159,6 +160,7 @@ func (d *connection) openStore() error {
 
 // use lets a site that nothing runs of answer; after closes what else was opened.
 func (d *connection) use(site *daemon, after func() error) {
+	site.agent.Ledger.CopyOf(d.store)
 	d.local = site.server
 	d.local.Daemon, d.local.Roles = false, nil // who may open the store may do everything
 	d.close = func() error {

@@ -5,7 +5,7 @@
 // then new room, then the oldest of whoever gives way first (Options.Yields). A receipt that was added durably is on disk
 // before Add returns. A slot that is torn is lost alone: its checksum does not hold.
 //
-// In order: receipt.go (one receipt in 256 bytes), file.go (the file and its segments), damage.go (what of it cannot be read).
+// In order: receipt.go (one receipt in 256 bytes), file.go (the file and its segments), damage.go (what of it cannot be read, and the room on a disk that is full).
 package receipts
 
 import (
