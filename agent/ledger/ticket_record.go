@@ -77,9 +77,9 @@ func (b *TicketRecord) buyers() (names []string) {
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
-// likelySlip doubts a purchaser's name that neither the configuration nor a ticket has, where one that they have is a slip of the fingers from
-// it: it would be a buyer of its own in every sum.
-func likelySlip(tanks []Tank, name string, all []TicketRecord) (doubts []string) {
+// unknownBuyer doubts a purchaser's name that neither the configuration nor a ticket has: it would be a buyer of its own in every sum, and known
+// from then on. It names what may be meant: what is a slip of the fingers from it, what it is a part of, else whom the tanks sell to.
+func unknownBuyer(tanks []Tank, name string, all []TicketRecord) (doubts []string) {
 	var known []string
 	for i := range tanks {
 		known = append(known, tanks[i].Purchaser)
@@ -92,10 +92,17 @@ func likelySlip(tanks []Tank, name string, all []TicketRecord) (doubts []string)
 	if slices.Contains(known, name) {
 		return nil
 	}
-	if k := slices.IndexFunc(known, func(other string) bool { return slipped(strings.ToLower(name), strings.ToLower(other)) }); k >= 0 {
-		return []string{fmt.Sprintf("no tank and no ticket has the purchaser %q, but %q", name, known[k])}
+	doubt := fmt.Sprintf("no tank and no ticket has the purchaser %q", name)
+	partOf := func(a, b string) bool { return b != "" && (strings.Contains(a, b) || strings.Contains(b, a)) }
+	for _, alike := range []func(a, b string) bool{slipped, partOf} {
+		if k := slices.IndexFunc(known, func(other string) bool { return alike(strings.ToLower(name), strings.ToLower(other)) }); k >= 0 {
+			return []string{fmt.Sprintf("%s, but %q", doubt, known[k])}
+		}
 	}
-	return nil
+	if k := slices.IndexFunc(tanks, func(t Tank) bool { return t.Purchaser != "" }); k >= 0 {
+		doubt += fmt.Sprintf("; %s has %q", tanks[k].ID, tanks[k].Purchaser)
+	}
+	return []string{doubt}
 }
 
 // slipped says that two names are the same but for one letter too many, too few or another one, or two of them swapped. Buyer 1 and Buyer 2,

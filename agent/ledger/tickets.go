@@ -333,7 +333,7 @@ func (tx *txn) judgeManual(w *ManualTicket, known []TicketRecord) (doubts []stri
 		doubt("the load began on %s, %.0f days ago: look at the year", w.Start.In(site.Zone).Format(time.DateOnly), past.Hours()/24)
 	}
 	if w.Purchaser != "" {
-		doubts = append(doubts, likelySlip(site.Tanks, w.Purchaser, known)...)
+		doubts = append(doubts, unknownBuyer(site.Tanks, w.Purchaser, known)...)
 	}
 	full, err1 := t.Table.Barrels(w.Open)
 	left, err2 := t.Table.Barrels(w.Close)

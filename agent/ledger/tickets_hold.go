@@ -142,7 +142,7 @@ func (l *Ledger) Edit(c EditArgs, person string) (made []Edit, err error) {
 			if err != nil {
 				return err
 			}
-			doubts = append(doubts, likelySlip(tx.l.site.Tanks, after.Purchaser, known)...)
+			doubts = append(doubts, unknownBuyer(tx.l.site.Tanks, after.Purchaser, known)...)
 		}
 		if _, err := insisted(doubts, c.Anyway); err != nil {
 			return err
