@@ -147,9 +147,12 @@ func (r *TicketRow) Report() TicketReport {
 	}
 	t.Inflow = rounded(r.InflowBbl)
 	if l := r.Load; l != nil {
-		t.Open, t.Close, t.Error, t.Confidence = rounded(&l.Open), rounded(&l.Close), rounded(&l.ErrorBbl), &l.Confidence
+		t.Open, t.Close, t.Confidence = rounded(&l.Open), rounded(&l.Close), &l.Confidence
+		if l.ErrorBbl > 0 { // else nobody knows it
+			t.Error = rounded(&l.ErrorBbl)
+		}
 		t.Review, t.Remarks = list(l.Review), list(l.Remarks)
-		if !l.InflowUnknown {
+		if ledger.InflowKnown(l) {
 			t.Inflow = rounded(&l.InflowBbl)
 		}
 	}

@@ -311,7 +311,7 @@ func (l *Ledger) bookedLoad(b *TicketRecord, all []TicketRecord, days map[string
 			return &t
 		}
 	}
-	t := l.ticketInBook(of, hundredths(of.Load.GaugeBbl), *of.Inflow()) // its day is under way
+	t := l.ticketInBook(of, hundredths(of.Load.GaugeBbl), bookedInflow(of.Load)) // its day is under way
 	t.day = of.Day
 	return &t
 }
@@ -364,7 +364,7 @@ func (l *Ledger) bookTicketOf(run tankbook.Run, id string, all []TicketRecord) B
 		if b.Tank != id || b.Load == nil || !sameLoadStart(b.Load.Start, run.Start) && !sameLoadStart(b.Load.Began, run.Start) {
 			continue // its clock may have been set since the run was booked
 		}
-		if own := *b.Inflow(); math.Abs(own-run.Inflow) < 0.01 { // what was rounded twice is the ticket's
+		if own := bookedInflow(b.Load); math.Abs(own-run.Inflow) < 0.01 { // what was rounded twice is the ticket's
 			inflow = own
 		}
 		t = l.ticketInBook(b, hundredths(b.Load.GaugeBbl), inflow)

@@ -168,17 +168,25 @@ func (b *TicketRecord) Changed() time.Time {
 	return last
 }
 
-// Inflow is what flowed in over its load, barrels; nil where gauger saw no load.
+// Inflow is what flowed in over its load, barrels; nil where gauger saw no load, or not what flowed in.
 func (b *TicketRecord) Inflow() *float64 {
-	if b.Load != nil {
-		return new(hundredths(b.Load.RemovedBbl - b.Load.GaugeBbl))
+	switch {
+	case b.Load == nil:
+		return b.InflowBbl
+	case !InflowKnown(b.Load):
+		return nil
 	}
-	return b.InflowBbl
+	return new(bookedInflow(b.Load))
 }
+
+// bookedInflow is what the book has of a load beside its gauges, to the hundredth of a barrel: nothing where it is not known.
+func bookedInflow(l *tank.Load) float64 { return hundredths(l.RemovedBbl - l.GaugeBbl) }
 
 // RemovedBbl is what left the tank with it: what lies between its gauges and what flowed in meanwhile; nil where that is not known.
 func (b *TicketRecord) RemovedBbl() *float64 {
 	switch {
+	case b.Load != nil && !InflowKnown(b.Load):
+		return nil
 	case b.Load != nil:
 		return new(hundredths(b.Load.RemovedBbl))
 	case b.InflowBbl == nil || b.Volumes == nil:
@@ -310,7 +318,10 @@ func linkLoads(all []TicketRecord, dropped func(TicketRecord) bool) {
 		if k < 0 || all[k].Tank != b.Tank {
 			continue
 		}
-		b.LoadOf, b.InflowBbl, b.share = all[k].Number, new(hundredths(all[k].Load.InflowBbl)), [2]float64{0, 1}
+		b.LoadOf, b.share = all[k].Number, [2]float64{0, 1}
+		if InflowKnown(all[k].Load) {
+			b.InflowBbl = new(hundredths(all[k].Load.InflowBbl))
+		}
 		if !b.Off() && !dropped(*b) {
 			b.share[0] = sum[b.LoadOf]
 			sum[b.LoadOf] += b.Volumes.OpenBbl - b.Volumes.CloseBbl
@@ -320,7 +331,9 @@ func linkLoads(all []TicketRecord, dropped func(TicketRecord) bool) {
 	for i := range all {
 		if b := &all[i]; b.LoadOf != "" && sum[b.LoadOf] > 0 && b.share[1] != 1 {
 			b.share[0], b.share[1] = b.share[0]/sum[b.LoadOf], b.share[1]/sum[b.LoadOf]
-			b.InflowBbl = new(hundredths(*b.InflowBbl*b.share[1]) - hundredths(*b.InflowBbl*b.share[0]))
+			if b.InflowBbl != nil {
+				b.InflowBbl = new(hundredths(*b.InflowBbl*b.share[1]) - hundredths(*b.InflowBbl*b.share[0]))
+			}
 		}
 	}
 }

@@ -108,10 +108,16 @@ func ErrorText(l *tank.Load) (text string) {
 	return text
 }
 
+// InflowKnown says whether anybody knows what flowed in while the tank was hauled, and with it what left the tank. Where nobody does, no
+// figure stands for it: 0 would be a claim.
+func InflowKnown(l *tank.Load) bool {
+	return !l.InflowUnknown && (l.Hidden() == nil || l.InflowBbl >= leastInflow)
+}
+
 // InflowText tells of the oil that came while the tank was hauled.
 func InflowText(l *tank.Load) string {
 	switch {
-	case l.InflowUnknown || l.Hidden() != nil && l.InflowBbl < leastInflow:
+	case !InflowKnown(l):
 		return "not known"
 	case l.InflowBbl < leastInflow:
 		return "none that could be seen"

@@ -112,7 +112,7 @@ func (p *ticketPage) facts(r *control.TicketRow, w words, site *ledger.Site) {
 		add("Closing gauge", "%s (%.2f in)", tank.Length(l.Close).Gauge(), l.Close)
 		add("By gauge", "%s%.2f bbl, %s", map[bool]string{true: "at least "}[l.Least() != ""], l.GaugeBbl, ledger.ErrorText(l))
 		add("Flowed in meanwhile", "%s", ledger.InflowText(l))
-		if !l.InflowUnknown {
+		if ledger.InflowKnown(l) {
 			add("Removed", "%.2f bbl, by gauge and what flowed in", l.RemovedBbl)
 		}
 		add("Confidence", "%.2f", l.Confidence)

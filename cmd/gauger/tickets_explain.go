@@ -333,7 +333,7 @@ func leastRate(l *tank.Load) float64 {
 
 // inflowUnseen estimates the inflow by the levels before and after.
 func inflowUnseen(l *tank.Load) string {
-	if l.InflowUnknown || l.InflowBbl < 0.05 {
+	if !ledger.InflowKnown(l) {
 		return "What flowed in meanwhile is not known; more than the difference may have left the tank."
 	}
 	return fmt.Sprintf("At the pace of before and after about %s flowed in meanwhile; then %.1f bbl left the tank.", ledger.InflowText(l), l.RemovedBbl)

@@ -154,6 +154,12 @@ func TestNothingIsClaimedThatWasNotComputed(t *testing.T) {
 				t.Errorf("%s: %q in\n%s", name, never, text)
 			}
 		}
+		line, at := r.csvLine(site{}), strings.Split(csvColumns, ",")
+		for _, column := range map[string][]string{"bare": {"error_bbl"}, "unknown": {"removed_bbl", "inflow_bbl"}}[name] {
+			if got := line[slices.Index(at, column)]; got != "" {
+				t.Errorf("%s: %s as %s, which nobody knows", name, got, column)
+			}
+		}
 	}
 }
 

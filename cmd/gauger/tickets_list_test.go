@@ -18,7 +18,7 @@ import (
 // more than the tickets is said. Gross of some says of how many, and what is held may yet be rejected.
 func TestTheSumsOfAMonth(t *testing.T) {
 	row := func(day, id, state string, bbl, flowedIn float64, gross *float64) ticketRow {
-		r := ledger.TicketRecord{Tank: id, Day: day, Volumes: &ledger.Volumes{OpenBbl: bbl, GrossBbl: gross}, Load: &tank.Load{GaugeBbl: bbl, RemovedBbl: bbl + flowedIn}}
+		r := ledger.TicketRecord{Tank: id, Day: day, Volumes: &ledger.Volumes{OpenBbl: bbl, GrossBbl: gross}, Load: &tank.Load{GaugeBbl: bbl, RemovedBbl: bbl + flowedIn, Samples: 200}}
 		return ticketRow{control.TicketRow{TicketRecord: r, State: state}}
 	}
 	rows := []ticketRow{

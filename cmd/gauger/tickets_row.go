@@ -281,8 +281,8 @@ func (r *ticketRow) csvLine(h site) []string {
 	}
 	if r.Load != nil {
 		off = &r.Load.ErrorBbl
-		if r.Load.Least() != "" {
-			off = nil // there was more, and nobody knows how much
+		if r.Load.Least() != "" || *off <= 0 {
+			off = nil // there was more, and nobody knows how much; or nobody knows the error
 		}
 	}
 	gone := !r.Booked()
