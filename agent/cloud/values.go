@@ -213,10 +213,16 @@ func (w Wire) whole(v float64) (int64, error) {
 		return 0, fmt.Errorf("the value %g is too large for a whole number", v)
 	}
 	if off := math.Abs(rounded - scaled); off*100 > w.ValueRounding*math.Abs(scaled) {
+		if math.Abs(v) < leastMeasured {
+			return 0, fmt.Errorf("%g is nearer to zero than what is measured: look at the type and the order of its point with `gauger probe`", v)
+		}
 		return 0, fmt.Errorf("%w: %g would be sent as %g, which is off by more than %g percent; give it as a whole number, or let service.wire.value_rounding allow more", ErrRounding, scaled, rounded, w.ValueRounding)
 	}
 	return int64(rounded), nil
 }
+
+// leastMeasured is the size below which a number that is not zero is registers that are read amiss.
+const leastMeasured = 1e-6
 
 // ErrRounding is the cause when a value is refused because the service takes whole numbers only.
 var ErrRounding = errors.New("rounding loses too much")

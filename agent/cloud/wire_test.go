@@ -268,6 +268,9 @@ func TestWholeNumbers(t *testing.T) {
 	if _, err := DefaultWire().whole(12.37); !errors.Is(err, ErrRounding) {
 		t.Errorf("got %v, want ErrRounding as the cause", err)
 	}
+	if _, err := DefaultWire().whole(1.445156711313289e-12); errors.Is(err, ErrRounding) || !strings.Contains(err.Error(), "the order of its point") {
+		t.Errorf("registers that are read amiss: %v", err)
+	}
 }
 
 func TestMemoBody(t *testing.T) {

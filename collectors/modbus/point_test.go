@@ -215,21 +215,27 @@ func TestAnotherWordOrderIsUncertain(t *testing.T) {
 		order, unit string
 		words       []byte
 		says        string
+		limits      []float64
 	}{
-		{"ABCD", "in", []byte{0x03, 0x04, 0x43, 0x2B}, "e-37 in looks like another word order: try order: CDAB, or look with `gauger probe`"},
-		{"ABCD", "in", []byte{0x4F, 0xC5, 0x43, 0x38}, "looks like another word order: try order: CDAB"},
-		{"ABCD", "in", []byte{0x24, 0x9C, 0x43, 0x3E}, "looks like another word order: try order: CDAB"},
-		{"ABCD", "in", []byte{0x2B, 0x95, 0x43, 0x38}, "looks like another word order: try order: CDAB"}, // 1.1e-12, or 184.17
-		{"CDAB", "degF", []byte{0x42, 0x91, 0x30, 0x12}, "looks like another word order: try order: ABCD"},
-		{"ABCD", "", []byte{0x2B, 0x95, 0x43, 0x38}, ""},   // of a unit that nobody knows
-		{"ABCD", "in", []byte{0x35, 0x80, 0x00, 0x00}, ""}, // 9.5e-7, as a device's arithmetic leaves it
-		{"ABCD", "in", []byte{0x2B, 0x95, 0xC3, 0x38}, ""}, // a level is not -184.17
-		{"CDAB", "in", []byte{0x4F, 0xC5, 0x43, 0x38}, ""},
-		{"ABCD", "in", []byte{0, 0, 0, 0}, ""},
-		{"ABCD", "", []byte{0x4F, 0xC5, 0x43, 0x38}, ""}, // a count may be as large
-		{"ABCD", "in", []byte{0x00, 0x00, 0x00, 0x12}, ""},
+		{"ABCD", "in", []byte{0x03, 0x04, 0x43, 0x2B}, "e-37 in looks like another word order: try order: CDAB, or look with `gauger probe`", nil},
+		{"ABCD", "in", []byte{0x4F, 0xC5, 0x43, 0x38}, "looks like another word order: try order: CDAB", nil},
+		{"ABCD", "in", []byte{0x24, 0x9C, 0x43, 0x3E}, "looks like another word order: try order: CDAB", nil},
+		{"ABCD", "in", []byte{0x2B, 0x95, 0x43, 0x38}, "looks like another word order: try order: CDAB", nil}, // 1.1e-12, or 184.17
+		{"CDAB", "degF", []byte{0x42, 0x91, 0x30, 0x12}, "looks like another word order: try order: ABCD", nil},
+		{"ABCD", "", []byte{0x2B, 0x95, 0x43, 0x38}, "", nil},   // of a unit that nobody knows
+		{"ABCD", "in", []byte{0x35, 0x80, 0x00, 0x00}, "", nil}, // 9.5e-7, as a device's arithmetic leaves it
+		{"ABCD", "in", []byte{0x2B, 0x95, 0xC3, 0x38}, "", nil}, // a level is not -184.17
+		{"CDAB", "in", []byte{0x4F, 0xC5, 0x43, 0x38}, "", nil},
+		{"ABCD", "in", []byte{0, 0, 0, 0}, "", nil},
+		{"ABCD", "", []byte{0x4F, 0xC5, 0x43, 0x38}, "", nil}, // a count may be as large
+		{"ABCD", "in", []byte{0x00, 0x00, 0x00, 0x12}, "", nil},
+		{"CDAB", "in", []byte{0x34, 0x43, 0x2B, 0x87}, "9.606832473627036e-13 in looks like another word order: try order: BADC, or", []float64{0, 240}}, // 180.53
+		{"ABCD", "in", []byte{0x38, 0x43, 0x85, 0x2B}, "try order: BADC, or", []float64{0, 240}},                                                         // 4.7e-5, or 184.17
+		{"ABCD", "in", []byte{0x37, 0x40, 0x00, 0x00}, "", []float64{0, 240}},                                                                            // 1.1e-5, as arithmetic leaves it
+		{"DCBA", "in", []byte{0x45, 0x42, 0x1A, 0x00}, "try order: ABCD or BADC", nil},
+		{"DCBA", "in", []byte{0x45, 0x42, 0x1A, 0x00}, "try order: BADC, or", []float64{0, 240}},
 	} {
-		made, err := compile(Device{Name: "d", URL: "tcp://site", Points: []Point{{Name: "p", Holding: new(100), Type: "float32", Order: c.order, Unit: c.unit}}})
+		made, err := compile(Device{Name: "d", URL: "tcp://site", Points: []Point{{Name: "p", Holding: new(100), Type: "float32", Order: c.order, Unit: c.unit, Range: c.limits}}})
 		if err != nil {
 			t.Fatal(err)
 		}
