@@ -236,7 +236,11 @@ func (p probeResult) printRows(t *table, a probeRequest, most int) (shown []gues
 			name, order, _ := strings.Cut(same, " ")
 			told[g.key(name, order)] = true
 		}
-		t.printf("%s\t%s\t%s\t%d (%+d)\t%s%s\n", g.valueText(), g.Type, g.Order, g.Address, g.Offset, g.YAML, g.sameNumberText())
+		value := g.valueText()
+		if g.Fits && g.Doubt != "" {
+			value += "?"
+		}
+		t.printf("%s\t%s\t%s\t%d (%+d)\t%s%s\n", value, g.Type, g.Order, g.Address, g.Offset, g.YAML, g.sameNumberText())
 	}
 	return shown
 }

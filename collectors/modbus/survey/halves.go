@@ -132,9 +132,15 @@ func (p snapshot) halvesLast(q Question, all []*Candidate) {
 		if address, order, value, likelier := p.otherHalf(q, *c); likelier >= told {
 			c.Doubt = fmt.Sprintf("%s %d in order %s is %.7g, of words as a float has them: that is likelier, unless the device's own list says %d", q.Table, address, order, value, c.Address)
 			i := slices.IndexFunc(all, func(other *Candidate) bool {
-				return other.Type == c.Type && other.Order == order && other.Address == address && (other.Fits || !c.Fits)
+				return other.Type == c.Type && other.Order == order && other.Address == address && other.Measure == c.Measure
 			})
-			if i >= 0 && likelier >= first {
+			switch {
+			case i < 0:
+			case c.Fits && !all[i].Fits && likelier < first: // the gauge says more
+			case c.Fits && !all[i].Fits: // a half has the gauge by the words that both have; what the whole is beside it is an offset
+				all[i].rank = min(all[i].rank, c.rank)
+				c.rank = all[i].rank + 0.1
+			case likelier >= first:
 				c.rank = max(c.rank, all[i].rank+0.1)
 			}
 			continue

@@ -187,6 +187,34 @@ func TestHalfOfAnotherFloatIsDoubted(t *testing.T) {
 	}
 }
 
+// A half that fits, of a float beside the gauge by more than a hand gauge is off, comes behind that float: the one reads whole inches alone, the
+// other is off by an offset, as many a transmitter is.
+func TestAFloatNearTheGaugeComesBeforeItsHalfThatFits(t *testing.T) {
+	var lengths []Measure
+	for name, size := range map[string]float64{"in": 1, "ft": 12, "mm": 1 / 25.4, "cm": 1 / 2.54, "m": 1 / 0.0254, "percent": 2.4} {
+		lengths = append(lengths, Measure{name, size})
+	}
+	for name, prepare := range map[string]func(*modbustest.Bank){
+		"nothing before it": func(b *modbustest.Bank) { b.SetFloat32(modbustest.Holding, 100, 180.528, modbustest.BADC) },
+		"another behind it": func(b *modbustest.Bank) {
+			b.SetFloat32(modbustest.Holding, 100, 180.528, modbustest.BADC)
+			b.SetFloat32(modbustest.Holding, 102, 25.107, modbustest.BADC)
+			b.Set(modbustest.Holding, 104, 853)
+		},
+	} {
+		found, err := probeOne(t, Question{Low: 180, High: 180, Within: 0.5, Measures: lengths}, prepare)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := found.Candidates[0]; c.YAML != "- {name: NAME, holding: 100, type: float32, order: BADC, unit: in}" || c.Doubt != "" {
+			t.Errorf("%s: %s = %v is the first", name, c.YAML, c.Value)
+		}
+		if c := found.Candidates[1]; c.Address != 99 || c.Order != "DCBA" || c.Doubt == "" {
+			t.Errorf("%s: %s = %v, %q is the second", name, c.YAML, c.Value, c.Doubt)
+		}
+	}
+}
+
 // A level that moves is never put together of two answers, where the unit refuses the block about it: on its way over 120 in it would
 // read half an inch too much or too little, and nobody would see why.
 func TestProbeMakesNoValueOfTwoAnswers(t *testing.T) {
