@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"gauger/agent/tank"
+	"gauger/config/strapping"
 )
 
 // mendValues looks for values that can be written and not be lived with, and puts those that can in their place.
@@ -153,11 +154,11 @@ const tableHeightFactor = 4
 
 // mendHeights looks at a height that does not go with the table: 20 inches beside a table of 240 are twenty feet.
 func (c *checker) mendHeights(at string, t *Tank) {
-	top := t.Table.Top()
+	top, doubt, told := t.Table.Top(), strapping.DoubtHeight(t.Height), t.Height <= 0
 	if t.Strapping.Given() && top >= tableHeightFactor*float64(t.Height) {
 		c.strictf(at+".height", "%g in, and the strapping table goes up to %g in; write the height with its unit, such as 20ft. Until then gauger works with the table's %g in",
 			float64(t.Height), top, top)
-		t.Height = tank.Length(top)
+		t.Height, told = tank.Length(top), true
 	}
 	for _, f := range []struct {
 		key string
@@ -166,7 +167,11 @@ func (c *checker) mendHeights(at string, t *Tank) {
 		n, there := locate(c.root, join(at, f.key))
 		if there && f.v > 0 && f.v < leastUnitless && strings.Trim(target(n).Value, "0123456789.+eE") == "" {
 			c.strictf(join(at, f.key), "%s without a unit is inches; write %sft, or %sin if it is. Until then gauger works with inches", n.Value, n.Value, n.Value)
+			told = told || f.key == "height"
 		}
+	}
+	if doubt != "" && !told {
+		c.warnf(at+".height", "%s", doubt)
 	}
 }
 

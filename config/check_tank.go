@@ -143,7 +143,7 @@ func (c *checker) adviseRange(t *Tank, info PointInfo) {
 	} else if d := Options[mqtt.Device](c.cfg.Devices[info.Device]); d != nil {
 		limits = d.Points[info.Index].Range
 	}
-	if len(limits) != 2 {
+	if len(limits) != 2 || strapping.DoubtHeight(t.Height) != "" { // what no tank has as its height is told there
 		return
 	}
 	if top, err := tank.LevelInches(limits[1], info.Unit, t.Height); err == nil && t.Height > 0 && top > 2*float64(t.Height) {
@@ -217,9 +217,6 @@ func (c *checker) checkShape(at string, t *Tank) {
 			c.problemf(at+".height", "not above zero; write the tank's height such as 20ft")
 		}
 		return
-	}
-	if doubt := strapping.DoubtHeight(t.Height); doubt != "" {
-		c.warnf(at+".height", "%s", doubt)
 	}
 	if n, there := locate(c.root, at+".offset"); there && t.Offset != 0 {
 		if _, err := strconv.ParseFloat(target(n).Value, 64); err == nil {

@@ -106,6 +106,24 @@ func TestARangeFarBeyondTheTankIsTold(t *testing.T) {
 	}
 }
 
+// A height without a unit is told as that, once, and not as a range that is too wide for it.
+func TestAHeightWithoutAUnitAccusesNoRange(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "gauger.yaml")
+	text := strings.Replace(good(t), "    height: 20ft\n    strapping: tk-1001.csv\n", "    height: 20\n    diameter: 12ft\n", 1)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, doubts, err := Look{}.Examine(path)
+	if err != nil || !strings.Contains(told(cfg.Strict, "tanks[0].height"), "20 without a unit is inches; write 20ft, or 20in if it is") {
+		t.Errorf("the height: %v", err)
+	}
+	for _, at := range []string{"devices[0].points[0].range", "tanks[0].height"} {
+		if said := told(doubts, at); said != "" {
+			t.Errorf("%s: %q", at, said)
+		}
+	}
+}
+
 // Who checks a file is told of a level that would stay good for ever when its device falls silent; who runs is not.
 func TestALevelThatNobodyWatchesIsTold(t *testing.T) {
 	const every, event = ", expect_every: 10m", "  - {rule: Radio silent, point: radio/tk2-level, stale: 30m}\n"

@@ -155,6 +155,12 @@ func TestNearWords(t *testing.T) {
 			t.Errorf("near %q: %q, want %q", got, Nearest(got, words), want)
 		}
 	}
+	points := []string{"plc/tk1-level", "plc/tk2-level", "radar/tk3-level", "radar2/tk3-level", "broker/tk4-level"}
+	for got, want := range map[string]string{"plc/tk4-level": "broker/tk4-level", "radr/tk3-level": "radar/tk3-level", "plc/TK4-level": "broker/tk4-level", "plc/tk9-level": "plc/tk1-level"} {
+		if Nearest(got, points) != want {
+			t.Errorf("near %q: %q, want %q", got, Nearest(got, points), want)
+		}
+	}
 	for pair, want := range map[[2]string]int{{"abc", "abc"}: 0, {"abc", "acb"}: 1, {"abc", "ab"}: 1, {"", "abc"}: 3, {"abc", "xyz"}: 3, {"abcd", "bacd"}: 1} {
 		if got := distance(pair[0], pair[1]); got != want {
 			t.Errorf("%q: %d, want %d", pair, got, want)

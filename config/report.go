@@ -212,6 +212,13 @@ func Nearest(got string, words []string) string {
 	if len(got) > longest {
 		return ""
 	}
+	if _, name, slash := strings.Cut(got, "/"); slash { // a point of another device: its own name comes before another point of the same device
+		if same := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !strings.HasSuffix(strings.ToLower(w), "/"+strings.ToLower(name)) }); len(same) == 1 {
+			return same[0]
+		} else if len(same) > 1 {
+			words = same
+		}
+	}
 	best, least := "", max(1, min(3, len(got)/3))+1
 	for _, w := range words {
 		if strings.EqualFold(w, got) {
