@@ -66,7 +66,7 @@ func runKeysRenew(ctx context.Context, c *call, args []string) error {
 }
 
 type keysSetOptions struct {
-	file string
+	file, anyway string
 }
 
 func keysSetCommand(c *call) *cobra.Command {
@@ -74,6 +74,7 @@ func keysSetCommand(c *call) *cobra.Command {
 	cmd := newCommand(c, "set primary|secondary", "give a new key, read from standard input", o.run)
 	cmd.ValidArgs = slots
 	cmd.Flags().StringVar(&o.file, "file", "", "`FILE` that holds the key and nothing else; default standard input")
+	cmd.Flags().StringVar(&o.anyway, "anyway", "", "`TEXT`: why it is a key though it has another length than keys have")
 	return cmd
 }
 
@@ -87,8 +88,10 @@ func (o *keysSetOptions) run(ctx context.Context, c *call, args []string) error 
 	if err != nil {
 		return err
 	}
-	if n := len(key); n < config.LeastKey || n > config.MostKey {
-		fmt.Fprintf(c.err, "that is %s, and keys have %d to %d: look whether all of it was given and nothing else\n", countText(n, "character"), config.LeastKey, config.MostKey)
+	n := len(key)
+	if (n < config.LeastKey || n > config.MostKey) && strings.TrimSpace(o.anyway) == "" && keys.Secret(key).Usable() == nil { // what cannot be used is told as that
+		return usageError{fmt.Sprintf("that is %s, and keys have %d to %d: look whether all of it was given and nothing else. It was not taken; if it is the key all the same, say why with --anyway \"TEXT\"",
+			countText(n, "character"), config.LeastKey, config.MostKey)}
 	}
 	if err := withConnection(c, func(d *connection) error {
 		return d.request(ctx, "keys.set", control.KeyArgs{Slot: slot, Key: key}, nil)
