@@ -80,7 +80,7 @@ func (v *Interview) askUnits(ctx context.Context, key, url string) ([]int, error
 		case serial:
 			v.Say("  nobody answers; look at power, wires, baud rate and parity (`gauger scan -h`), or go on and mend it later")
 		default:
-			v.Say("  it takes the connection and nobody answers: look at the unit ids (`gauger scan %s` asks them all), the port (502 is usual), whether it speaks Modbus TCP (else rtu+tcp://), and at the gateway's own serial settings and time-out; or go on and mend it later", url)
+			v.Say("  it takes the connection and nobody answers: look at the unit ids (`gauger scan '%s'` asks them all), the port (502 is usual), whether it speaks Modbus TCP (else rtu+tcp://), and at the gateway's own serial settings and time-out; or go on and mend it later", url)
 		}
 		found = strings.Join(ids, ",")
 		if look == usualTCP && found == "1,2,3,4,5,6,7,8,9,10,255" {

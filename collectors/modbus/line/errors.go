@@ -3,6 +3,7 @@ package line
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 )
 
@@ -66,6 +67,9 @@ func Advice(err error, url string) string {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "nothing listens at that port, or a firewall answers for it: look at the port's number, and whether the device's server is switched on"
 	case errors.Is(err, ErrSilent):
+		if strings.ContainsAny(url, "&?") { // a shell would cut it there
+			url = "'" + url + "'"
+		}
 		return fmt.Sprintf("`gauger scan %s` finds the unit ids that answer", url)
 	}
 	return ""
