@@ -288,9 +288,10 @@ func (s Status) AllHints() []string {
 	return append([]string{s.Unread}, s.Hints...)
 }
 
-// newStore is the hint that nothing of before is in the store.
+// newStore is the hint that nothing of before is in the store. Where the office was told of it, and a ticket has left from it since, it is no news.
 func (d *Server) newStore(now time.Time) []string {
-	if hint := d.Ledger.NewStoreHint(now); hint != "" {
+	_, told := d.Ledger.UntoldStore(now)
+	if hint := d.Ledger.NewStoreHint(now); hint != "" && !(told && d.Box.Counts()[ledger.Tickets].Delivered > 0) {
 		return []string{hint}
 	}
 	return nil

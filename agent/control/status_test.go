@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"gauger/agent/ledger"
@@ -93,4 +94,27 @@ func TestTicketsThatLeftWithADoubtAreNamed(t *testing.T) {
 	if all := s.AllHints(); len(all) != 2 || all[0] != "one" || s.NeedsPerson() {
 		t.Errorf("%q", all)
 	}
+}
+
+// That the store is a new one is a hint for a day, or until the office was told of it and a ticket has left from it.
+func TestANewStoreIsNoNewsWhenTicketsLeaveFromIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := ledgertest.New(t, nil)
+		server := (&Server{Ledger: b.Ledger, Box: b.Box, Clock: b.Clock, Site: b.Site, Daemon: true}).Open()
+		b.Must(b.BeginStore(time.Now()))
+		ledgertest.Pass(30 * time.Minute)
+		says := func(want bool, when string) {
+			if got := server.newStore(time.Now()); (got != nil) != want {
+				t.Errorf("%s: %q", when, got)
+			}
+		}
+		says(true, "before")
+		at := time.Now()
+		_, _, err := b.Add(ledger.ManualTicket{Tank: "TK-1", Open: 118, Close: 60, Start: at.Add(-30 * time.Minute), End: at, Anyway: "seen"}, "ann")
+		b.Must(err)
+		b.Deliver()
+		says(true, "the office does not know")
+		b.ToldStore()
+		says(false, "told, and a ticket has left")
+	})
 }
