@@ -265,7 +265,7 @@ func explain(err error, now time.Time) string {
 			now.UTC().Format("2006-01-02 15:04 MST"))
 	}
 	if e, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return "the service's certificate is signed by an unknown authority; set service.ca_file, or update the system's certificates and restart gauger: " + clean(e.Error())
+		return "the service's certificate is signed by an unknown authority; set service.ca_file, or update the system's certificates, which a running gauger reads at its next start: " + clean(e.Error())
 	}
 	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return "the service's certificate is not accepted: " + clean(e.Err.Error())

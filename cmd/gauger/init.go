@@ -27,7 +27,7 @@ type initOptions struct {
 	modbus, mqtt            []string
 	points, tanks           []string
 	maps                    []string
-	store                   string
+	store, caFile           string
 	base                    string
 	fresh, replace, offline bool
 	listen                  time.Duration
@@ -50,6 +50,7 @@ func initCommand(c *call) *cobra.Command {
 	f.StringArrayVar(&o.maps, "map", nil, "`FILE` with the registers of the last --modbus, or with none only shown: MBMap, Kepware or Ignition CSV, or what check --template-of has printed")
 	f.StringArrayVar(&o.points, "point", nil, "`POINT` as DEVICE/NAME,key=value,... with the keys of the configuration: plc/l1,holding=100,type=float32")
 	f.StringArrayVar(&o.tanks, "tank", nil, "`TANK` as ID,key=value,... with the keys level, height, strapping or diameter, purchaser, product, group, interface, sensor, unit, top_temperature, specific_gravity, bsw")
+	f.StringVar(&o.caFile, "ca-file", "", "PEM `FILE` of the authorities that may sign the service's certificate")
 	f.StringVar(&o.store, "store", "", "`FOLDER` of outbox, keys and state; default the usual")
 	word(cmd, &o.base, "map-base", "the first address of a map that does not say it", "0", "1")
 	f.BoolVar(&o.fresh, "fresh", false, "forget what was answered before, in a run that was not finished")
@@ -80,7 +81,7 @@ func (o *initOptions) run(ctx context.Context, c *call, _ []string) error {
 	v := &draft.Interview{Dialogue: talk, MapBase: base, Points: o.points, ReadFile: func(name string) ([]byte, error) { return readBeside(c.config, name) },
 		ReadTable: func(name string) ([]byte, error) { return readTable(c.config, name) }}
 	if !o.offline {
-		v.Field = draft.Field{Scan: scanFor(c), Probe: probeFor(c), Listen: o.listenTo(c), Devices: serviceDevices(c)}
+		v.Field = draft.Field{Scan: scanFor(c), Probe: probeFor(c), Listen: o.listenTo(c), Devices: serviceDevices(c, o.caFile)}
 	}
 	s, err := v.Run(ctx)
 	if refused, ok := errors.AsType[dialogue.Refused](err); ok {
@@ -89,7 +90,7 @@ func (o *initOptions) run(ctx context.Context, c *call, _ []string) error {
 	if err != nil {
 		return err
 	}
-	s.Store = o.store
+	s.Store, s.CAFile = o.store, o.caFile
 	return o.write(c, s, kept)
 }
 

@@ -132,11 +132,14 @@ func secretAt(place string) config.Secret {
 	return config.Secret{Credential: name}
 }
 
-func serviceDevices(c *call) func(context.Context, *draft.Site) ([]cloud.Device, error) {
+func serviceDevices(c *call, caFile string) func(context.Context, *draft.Site) ([]cloud.Device, error) {
 	return func(ctx context.Context, s *draft.Site) ([]cloud.Device, error) {
 		cfg, err := serviceOnly(s)
 		if err != nil {
 			return nil, err
+		}
+		if cfg.Service.CAFile = caFile; caFile != "" && !filepath.IsAbs(caFile) {
+			cfg.Service.CAFile = filepath.Join(filepath.Dir(c.config), caFile) // as the configuration will have it
 		}
 		// A store that is here may be another site's: its keys are nobody else's.
 		if cfg.Store.Path, err = os.MkdirTemp("", "gauger-"); err != nil {
@@ -151,7 +154,7 @@ func serviceDevices(c *call) func(context.Context, *draft.Site) ([]cloud.Device,
 		var found control.QueryResult[cloud.Device]
 		if err = d.request(ctx, "devices.query", control.DevicesArgs{All: true}, &found); err != nil {
 			why, _, _ := strings.Cut(err.Error(), "; `gauger keys show`") // which has no file to look into yet
-			err = errors.New(why)
+			err = errors.New(strings.Replace(why, "set service.ca_file", "give the authority's certificate with --ca-file FILE", 1))
 		}
 		return found.Items, errors.Join(err, d.close(), os.RemoveAll(cfg.Store.Path))
 	}

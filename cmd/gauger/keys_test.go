@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/pem"
 	"io"
 	"net/http/httptest"
 	"os"
@@ -164,10 +165,22 @@ func TestInitTouchesNoStore(t *testing.T) {
 	known.AddDevices(cloudtest.Device{ID: "1", ExternalID: "X1"})
 	service := httptest.NewServer(known)
 	defer service.Close()
-	devices, err := serviceDevices(&call{err: t.Output(), getenv: os.Getenv})(t.Context(),
-		&draft.Site{Name: "new", ID: "NEW", Zone: "UTC", URL: service.URL, PrimaryKey: "env:GAUGER_PRIMARY_KEY", SecondKey: "none"})
-	if err != nil || len(devices) != 1 || devices[0].ExternalID != "X1" {
-		t.Errorf("devices %+v, %v", devices, err)
+	signed := httptest.NewTLSServer(known)
+	defer signed.Close()
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "ca.pem"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range [][3]string{{service.URL, "", ""}, {signed.URL, "ca.pem", ""}, {signed.URL, "", "give the authority's certificate with --ca-file FILE, or"}} {
+		devices, err := serviceDevices(&call{err: t.Output(), getenv: os.Getenv, config: filepath.Join(folder, "gauger.yaml")}, x[1])(t.Context(),
+			&draft.Site{Name: "new", ID: "NEW", Zone: "UTC", URL: x[0], PrimaryKey: "env:GAUGER_PRIMARY_KEY", SecondKey: "none"})
+		if x[2] != "" {
+			if err == nil || !strings.Contains(err.Error(), x[2]) {
+				t.Errorf("%q: %v", x, err)
+			}
+		} else if err != nil || len(devices) != 1 || devices[0].ExternalID != "X1" {
+			t.Errorf("%q: devices %+v, %v", x, devices, err)
+		}
 	}
 	if after := look(); !slices.Equal(after, before) {
 		t.Errorf("the store of the box was %v, and is %v", before, after)

@@ -31,7 +31,7 @@ import (
 type Site struct {
 	Name, ID, Zone, Object      string
 	URL, PrimaryKey, SecondKey  string // the keys as places: credential:primary-key
-	Store                       string // empty: the usual
+	Store, CAFile               string // empty: the usual
 	Devices                     []*Device
 	Tanks                       []Tank
 	known                       []cloud.Device // of the service

@@ -42,6 +42,9 @@ func (s *Site) YAML(at time.Time) ([]byte, error) {
 	}
 	line("time_zone: %s", s.Zone)
 	line("\nservice:\n  url: %s", yamlText(s.URL))
+	if s.CAFile != "" {
+		line("  ca_file: %s", yamlText(s.CAFile))
+	}
 	line("  # A secret never stands here. credential: NAME is the file NAME in /etc/gauger, root's and 0600.")
 	line("  primary_key: %s", placeYAML(s.PrimaryKey))
 	if s.SecondKey != "none" {
