@@ -105,6 +105,7 @@ type statusPage struct {
 	zone  *time.Location
 	t     *table
 	short bool // what a person wants to know first, on one screen
+	live  bool // the one screen that is looked at for its levels: they stand before what is told at length
 }
 
 // How many lines of a kind are on the one screen.
@@ -134,6 +135,10 @@ func (p *statusPage) write() {
 	}
 	p.printf("%s", about)
 	p.answers()
+	if p.live {
+		p.tanks()
+		p.printf("")
+	}
 	first, left := p.shown(len(p.s.Problems), shortList)
 	for _, problem := range p.s.Problems[:first] {
 		p.printf("  ! %s", problem)
@@ -141,7 +146,9 @@ func (p *statusPage) write() {
 	if left > 0 {
 		p.printf("  ! and %d more: `gauger status --all`", left)
 	}
-	p.tanks()
+	if !p.live {
+		p.tanks()
+	}
 	p.badPoints()
 	head := "\nhint: "
 	for _, hint := range p.s.AllHints() {

@@ -111,11 +111,17 @@ func TestTheScreenHasTheTanksThatNobodySees(t *testing.T) {
 // The live status fills the terminal and no more, whatever size that has, and says when it was asked.
 func TestTheLiveStatusFitsTheTerminal(t *testing.T) {
 	c := &call{getenv: func(string) string { return "" }}
-	p := &statusPage{zone: time.UTC, short: true, s: control.Status{Daemon: true, Site: "a site with a name that is rather long", Headline: "all is well: reading all 6 points; everything is sent"}}
+	p := &statusPage{zone: time.UTC, short: true, live: true, s: control.Status{Daemon: true, Site: "a site with a name that is rather long", Headline: "all is well: reading all 6 points; everything is sent"}}
 	for i := range 30 {
 		p.s.Tanks = append(p.s.Tanks, ledger.TankStatus{ID: fmt.Sprintf("TK-%04d", i), Quality: "good", Phase: "idle"})
 	}
+	for range 2 {
+		p.s.Problems = append(p.s.Problems, strings.Repeat("a long problem that wants a person ", 12))
+	}
 	at := time.Date(2026, 3, 2, 9, 4, 5, 0, time.UTC)
+	if drawn := topScreen(c, p, nil, at, unix.Winsize{Col: 80, Row: 24}); !strings.Contains(drawn, "TK-0009") || !strings.Contains(drawn, "a long problem") {
+		t.Errorf("the levels, and that there are problems, are not on the screen:\n%s", drawn)
+	}
 	for _, size := range []unix.Winsize{{Col: 80, Row: 24}, {Col: 80, Row: 40}, {Col: 30, Row: 5}, {Col: 20, Row: 1}, {}} {
 		for _, said := range []error{nil, errors.New("the gauger was called and has not answered for 4s: it is stopped or hangs")} {
 			drawn := regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`).ReplaceAllString(topScreen(c, p, said, at, size), "")

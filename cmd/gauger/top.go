@@ -105,7 +105,7 @@ func askTop(ctx context.Context, c *call) (*statusPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &statusPage{s: s, zone: siteZone(c, s), short: true}, nil
+	return &statusPage{s: s, zone: siteZone(c, s), short: true, live: true}, nil
 }
 
 // topScreen is what takes the terminal from one look to the next: each line over the old one, so that nothing flickers.
