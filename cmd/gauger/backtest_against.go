@@ -61,6 +61,7 @@ type comparison struct {
 	OnlyThere int       `json:"only_there"`
 	Bbl       float64   `json:"gauge_bbl_difference"` // of those that both sides have, together
 	Tickets   []*pair   `json:"tickets"`
+	farthest  float64   // inches by which a gauge of one differs most
 }
 
 // otherTickets are the tickets of the other side: what the store's book has, or the file of another backtest.
@@ -150,6 +151,11 @@ func (t *trial) compare(against string, other []*comparedTicket, c backtestRange
 		}
 		if p.Bbl != nil {
 			out.Bbl += *p.Bbl
+		}
+		for _, d := range []*float64{p.Open, p.Close} {
+			if d != nil {
+				out.farthest = max(out.farthest, math.Abs(*d))
+			}
 		}
 	}
 	out.Bbl = math.Round(100*out.Bbl) / 100
@@ -332,6 +338,10 @@ func (all *comparison) summary() string {
 	if all.Against != sentTickets {
 		there = "only in the file"
 	}
-	return fmt.Sprintf("%s: %d the same, %d different (%s bbl together), %d only in the backtest, %d %s",
-		countText(len(all.Tickets), "ticket"), all.Same, all.Differ, signedText(all.Bbl, 1), all.OnlyHere, all.OnlyThere, there)
+	together := signedText(all.Bbl, 1) + " bbl together"
+	if all.farthest > 0 {
+		together += fmt.Sprintf(", no gauge by more than %.2f in", all.farthest)
+	}
+	return fmt.Sprintf("%s: %d the same, %d different (%s), %d only in the backtest, %d %s",
+		countText(len(all.Tickets), "ticket"), all.Same, all.Differ, together, all.OnlyHere, all.OnlyThere, there)
 }

@@ -79,6 +79,10 @@ func TestTheDifferenceOfTwoTicketsIsSaid(t *testing.T) {
 	if got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+	all := comparison{Against: sentTickets, Tickets: []*pair{{}}, Differ: 1, farthest: 0.01}
+	if got := all.summary(); !strings.HasPrefix(got, "1 ticket: 0 the same, 1 different (+0.0 bbl together, no gauge by more than 0.01 in), ") {
+		t.Error(got)
+	}
 	there.Open = nil
 	if p := comparePair(here, there); p.Verdict != differs || p.Open != nil {
 		t.Errorf("a ticket without a gauge: %+v", p)

@@ -105,7 +105,7 @@ func (o *bundleOptions) run(ctx context.Context, c *call, _ []string) error {
 	for _, line := range g.found {
 		fmt.Fprintln(c.err, line)
 	}
-	_, err = fmt.Fprintf(c.out, "%s: %d kB, of which CONTENTS.txt says what is in it; look through it before it leaves the site\n", file, (b.Len()+1023)>>10)
+	_, err = fmt.Fprintf(c.out, "%s: %d kB; CONTENTS.txt in it says what each file is; look through it before it leaves the site\n", file, (b.Len()+1023)>>10)
 	return err
 }
 

@@ -273,7 +273,7 @@ func changeRecords(ctx context.Context, c *call, request, done, why string, rest
 			switch total += n; {
 			case c.json():
 			case n == 0:
-				fmt.Fprintf(c.out, "%s: nothing there is refused or parked; what waits is tried now\n", rest[i])
+				fmt.Fprintf(c.out, "%s: nothing there was given up; what waits, refused before or not, is tried now\n", rest[i])
 			default:
 				fmt.Fprintf(c.out, "%s: %s %s\n", rest[i], countText(n, "record"), done)
 				var e control.Entry

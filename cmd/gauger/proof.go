@@ -188,6 +188,9 @@ func (p *ledgerProof) eventsText(t *table) {
 	if e.Note != "" {
 		t.printf("%s\n", e.Note)
 	}
+	if len(e.Unknown) > 0 {
+		t.printf("what is not known here was sent from another store: another gauger with this object, this one's store of before, or another program\n")
+	}
 	for i, line := range p.eventLines() {
 		if i > 0 || len(e.Missing)+len(e.Doubled)+len(e.Unknown) > 0 {
 			t.printf("%s\n", columns(line))

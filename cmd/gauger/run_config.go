@@ -206,6 +206,9 @@ func takenBy(path string, old, now *config.Config) string {
 	if len(stepping) == 0 {
 		return "`systemctl reload gauger` takes it"
 	}
+	if full, err := filepath.Abs(path); err == nil {
+		path = full // who reads it stands elsewhere than the daemon
+	}
 	return fmt.Sprintf("`sudo gauger apply --steps %s %s` takes it, with the new offsets", strings.Join(stepping, ","), path)
 }
 
