@@ -18,7 +18,7 @@ func (s Site) comments(t Tank, h HeldTicket, grade clock.Grade, limit int) strin
 		fmt.Sprintf("conf=%.2f", load.Confidence),
 		"open=" + tank.Length(load.Open).Gauge(), "close=" + tank.Length(load.Close).Gauge(),
 		fmt.Sprintf("gauge_bbl=%.1f", load.GaugeBbl), fmt.Sprintf("err_bbl=%.1f", load.ErrorBbl),
-		inflowText(load), removedText(load), s.rateText(load),
+		inflowText(load), fmt.Sprintf("removed_bbl=%.1f", load.RemovedBbl), s.rateText(load),
 		"table=" + load.Table, fmt.Sprintf("n=%d", load.Samples),
 		"day=" + s.productionDay(load.End),
 	}
@@ -54,7 +54,7 @@ func (s Site) rateText(load tank.Load) string {
 
 // inflowText is empty where the inflow is not known: 0.0 would be a claim.
 func inflowText(load tank.Load) string {
-	if !InflowKnown(&load) {
+	if load.InflowUnknown {
 		return ""
 	}
 	text := fmt.Sprintf("inflow_bbl=%.1f", load.InflowBbl)
@@ -62,14 +62,6 @@ func inflowText(load tank.Load) string {
 		text += fmt.Sprintf("; inflow_err_bbl=%.1f", load.InflowErrorBbl)
 	}
 	return text
-}
-
-// removedText is empty where the inflow is not known, and with it what left the tank.
-func removedText(load tank.Load) string {
-	if !InflowKnown(&load) {
-		return ""
-	}
-	return fmt.Sprintf("removed_bbl=%.1f", load.RemovedBbl)
 }
 
 const (

@@ -185,9 +185,7 @@ func bookedInflow(l *tank.Load) float64 { return hundredths(l.RemovedBbl - l.Gau
 // RemovedBbl is what left the tank with it: what lies between its gauges and what flowed in meanwhile; nil where that is not known.
 func (b *TicketRecord) RemovedBbl() *float64 {
 	switch {
-	case b.Load != nil && !InflowKnown(b.Load):
-		return nil
-	case b.Load != nil:
+	case b.Load != nil: // what its gauges say at the least, where nobody knows what flowed in: a sum without it would lack a truck
 		return new(hundredths(b.Load.RemovedBbl))
 	case b.InflowBbl == nil || b.Volumes == nil:
 		return nil

@@ -155,7 +155,7 @@ func TestNothingIsClaimedThatWasNotComputed(t *testing.T) {
 			}
 		}
 		line, at := r.csvLine(site{}), strings.Split(csvColumns, ",")
-		for _, column := range map[string][]string{"bare": {"error_bbl"}, "unknown": {"removed_bbl", "inflow_bbl"}}[name] {
+		for _, column := range map[string][]string{"bare": {"error_bbl"}, "unknown": {"inflow_bbl"}}[name] {
 			if got := line[slices.Index(at, column)]; got != "" {
 				t.Errorf("%s: %s as %s, which nobody knows", name, got, column)
 			}
