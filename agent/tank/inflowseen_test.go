@@ -101,3 +101,23 @@ func TestLessThanALoadButForAGuessedInflowAsks(t *testing.T) {
 		t.Error("no load")
 	}
 }
+
+// Of the inflow of tanks that an equaliser joins less is known than it says: what is not known to eight barrels asks there.
+func TestAnUnknownInflowOfAGroupAsksSooner(t *testing.T) {
+	for group, asks := range map[string]bool{"": false, "west": true} {
+		load := tanktest.Move{From: 8 * tanktest.Hour, Bbl: 120, Rate: 3}
+		w := tanktest.Well{Level0: 120, Moves: []tanktest.Move{load}}
+		for k, at := range []float64{0.9, 2.6, 5.1, 6.7, 9.6} {
+			w.Moves = append(w.Moves, tanktest.Move{From: at * tanktest.Hour, Bbl: -9 - float64(k%2), Rate: 2})
+		}
+		r := newRig(t, w)
+		r.site.tanks[0].Group, r.every = group, 300 // too seldom for the fall to show which came
+		r.run(0, load.End()+3*tanktest.Hour)
+		if len(r.loads) != 1 || r.loads[0].InflowErrorBbl < groupAsks || r.loads[0].InflowErrorBbl > inflowAsks {
+			t.Fatalf("%q: want one load whose inflow is unknown to 8 to 16 bbl: %+v", group, r.loads)
+		}
+		if got := strings.Contains(strings.Join(r.loads[0].Review, ", "), "are taken to have flowed in meanwhile"); got != asks {
+			t.Errorf("%q: asks %t for %v", group, got, r.loads[0].Review)
+		}
+	}
+}
