@@ -72,7 +72,7 @@ func (u *update) carriedLess(i int, ts *tankState, d *draw) {
 		return
 	}
 	less := func(g *gauge, from, to, made float64) {
-		fed, unsure := u.fedElsewhere(i, from, to)
+		fed, unsure, _ := u.fedElsewhere(i, from, to)
 		if per := t.Table.PerInch(g.level); (d.samples == 0 || g.carried > levelFar) && made != 0 && fed > math.Max(fedSure*unsure, wrongBbl(math.Abs(made)*per)) {
 			by := stats.Clamp(made, -fed/per, fed/per)
 			g.level, g.carried = g.level-by, g.carried*(1-by/made)

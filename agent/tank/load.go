@@ -76,7 +76,7 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 // that was turned to other tanks meanwhile shows in them, and so does one that filled them until it was turned to this one.
 func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float64) {
 	t, ts, turns := &s.site.tanks[i], s.st.tanks[i], len(s.site.tanks) > 1
-	fed, unsure := s.fedElsewhere(i, d.start, d.end)
+	fed, unsure, unseen := s.fedElsewhere(i, d.start, d.end)
 	least := math.Max(fedSure*unsure, wrongBbl(t.volume(d)))
 	per := t.Table.PerInch(d.opening.level)
 	made := func(rate float64) float64 { return rate * (d.end - d.start) * per }
@@ -84,20 +84,24 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	usual, most, before := made(d.usualInflow), made(math.Max(until, d.inflowAfter)), made(until)
 	rate, fair := math.Max(d.inflowBefore, d.inflowAfter), 2*math.Hypot(unsure, made(d.inflow.err))
 	since, longer := ts.stillSince(d)
-	switch stood := d.start - since; {
+	stood := d.start - since
+	again := math.Min(d.next-nodeEvery, d.end+stood)
+	switch {
 	case t.Group != "" || !d.inflow.known:
 		return own, err
 	case s.shutOff(i, d, d.start, d.end) && before < leapMost*own, s.passedBy(i, d, since): // what rose until then as it does behind had not stood
 		return 0, fair
-	case longer > stillMore && 3*ts.levels.roseBefore(d.end+stood, stood) < rate: // it is shut in, or comes in bursts
+	case longer > stillMore && 3*ts.levels.roseBefore(again, again-d.end) < rate: // it is shut in, or comes in bursts
 		return cameByTurns(ts, t, d, turns, 0, math.Max(fair, per*ts.levels.mostBeyond(d.start, d.end-d.start, d.inflow.usual, per)))
 	case fed > least && fed <= most/explainedShare:
 		return math.Max(0, most-fed), fair
 	case fed > least && fed <= usual/explainedShare: // a full one, which the well may have filled until then
 		return own, math.Max(err, usual-fed)
 	case own-before > least:
-		lost, _ := s.fedElsewhere(i, d.end+resumeFirst, 2*d.end+resumeFirst-d.start)
-		if lost <= -explainedShare*(own-before) {
+		switch lost, _, _ := s.fedElsewhere(i, d.end+resumeFirst, 2*d.end+resumeFirst-d.start); {
+		case unseen: // and so it may have been turned to this one at any time
+			err = math.Max(err, own-before)
+		case lost <= -explainedShare*(own-before):
 			return stats.Clamp(before-fed, 0, own), fair
 		}
 	}
@@ -113,24 +117,6 @@ func (s siteTanks) shutOff(i int, d draw, from, to float64) bool {
 	since, longer := ts.stillSince(d)
 	from = math.Max(from, since)
 	return longer > 1 && s.turnedTo(i, since, from, to, rate*(to-from)*t.Table.PerInch(d.opening.level))
-}
-
-// fedElsewhere are the barrels by which the site's other tanks rose between two times beyond what they usually do, and its standard error.
-// Those that were drawn from say nothing.
-func (s siteTanks) fedElsewhere(i int, from, to float64) (bbl, err float64) {
-	for j, o := range s.separate(i) {
-		other := s.st.tanks[j]
-		rose, seen := other.riseKnown(o, from, to, other.readFar())
-		if !seen || slices.ContainsFunc(s.drawsOf(j), func(x draw) bool { return x.end > from && x.start < to }) {
-			continue
-		}
-		made := other.inflow(o, from)
-		variance := stats.Square(made.err*(to-from)) + made.straysOver(to-from) + 2*stats.Square(other.noise.perSample())
-		per := o.Table.PerInch(other.last.v)
-		was := max(made.last, other.levels.roseBefore(from, fedBefore), other.levels.roseBefore(from, fedBefore/2)) // a full one that goes on rising is fed
-		bbl, err = bbl+rose+(made.usual-was)*(to-from)*per, math.Hypot(err, math.Sqrt(variance)*per)
-	}
-	return bbl, err
 }
 
 // groupBbl is the gauged volume of all tanks of a group over a draw.
@@ -331,7 +317,7 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	say(twice, twoTrucks, "stopped for %s after %.0f bbl, and %.0f in all, where a truck holds %g: maybe %d loads", spanText(stop), before, all, t.Loads.TruckMax, trucks)
 	say(mayBeTwo(ts, t, d, l), twoTrucks, stoppedBetween, spanText(d.pause), d.pausedBbl)
 	bbl, off, behind := besideIt(ts, t, d, l.GaugeBbl)
-	moved, _ := s.fedElsewhere(slices.Index(s.st.tanks, ts), d.next, ts.last.t) // which is no truck's
+	moved, _, _ := s.fedElsewhere(slices.Index(s.st.tanks, ts), d.next, ts.last.t) // which is no truck's
 	say(bbl > 0 && (!behind || moved < explainedShare*bbl) && (!pipe || off <= pauseLate*t.Loads.PauseMerge.Seconds()) && t.Group == "" && !d.setByValve, twoTrucks, "another %.0f bbl left %s %s it: one truck or two", bbl, spanText(off), map[bool]string{true: "behind", false: "before"}[behind])
 	say(more && !twice && (all > moreThanOne*t.Loads.TruckMax || quick >= otherRate*pump) && !pipe && d.samples > 0, 1, "%.0f bbl at once, where a truck holds %g: maybe %d loads", all, t.Loads.TruckMax, trucks)
 	return stats.Round(c, 2), why

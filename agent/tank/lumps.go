@@ -343,7 +343,7 @@ func cameInLumps(ts *tankState, t *Tank, d draw, turns bool, average, unsure flo
 }
 
 // shown are the inches that a well brought over a draw, and their standard error, as the fall shows it: the mean of all courses that are weighed, by their
-// chances.
+// chances. False where less came than the well brings while it comes slowly: then something else bends the fall.
 func (z lumps) shown(ts *tankState, d draw, evenly int, weigh func(*courses)) (inches, err float64, ok bool) {
 	long := d.end - d.start
 	b, parts, noise := fallParts(ts, d)
@@ -394,5 +394,6 @@ func (z lumps) shown(ts *tankState, d draw, evenly int, weigh func(*courses)) (i
 		weigh(&c)
 	}
 	mean := c.sum[1] / c.sum[0]
-	return z.slow*long + mean, math.Sqrt(math.Max(0, c.sum[2]/c.sum[0]-mean*mean)), true
+	err = math.Sqrt(math.Max(0, c.sum[2]/c.sum[0]-mean*mean))
+	return z.slow*long + mean, err, mean > -2*err
 }

@@ -259,14 +259,14 @@ func cameChanged(ts *tankState, t *Tank, d draw) (inches, err float64, ok bool) 
 		}
 	}
 	inches, err, ok = z.shown(ts, d, 1, weigh)
-	slows, unsure, _ := z.shown(ts, d, 2, weigh)
+	slows, unsure, fits := z.shown(ts, d, 2, weigh)
 	switch apart := math.Abs(slows - inches); {
 	case apart > 2*math.Max(err, unsure): // where the pump slows down the fall bends too
 		inches, err = slows, math.Max(unsure, apart/2)
 	case unsure < err:
 		inches, err = slows, unsure
 	}
-	return inches, math.Hypot(err, rateVaries*inches), ok && 2*err <= changeKnown*(z.fast-z.slow)*long
+	return inches, math.Hypot(err, rateVaries*inches), ok && fits && 2*err <= changeKnown*(z.fast-z.slow)*long
 }
 
 // cameByTurns are the barrels that flowed in over a draw, and twice their standard error, of those that an average tells: where its well comes by turns,
