@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -282,4 +283,115 @@ func cameByTurns(ts *tankState, t *Tank, d draw, turns bool, average, unsure flo
 		return came * per, 2 * err * per
 	}
 	return cameInLumps(ts, t, d, turns, average, unsure)
+}
+
+const (
+	dentLeast  = 100.0 // s that a dent of a fall takes
+	dentMost   = 900.0 // s that it takes at most
+	dentFew    = 6     // levels of a fall that show one
+	dentBends  = 10    // levels that show that the pump slowed down evenly too
+	dentSaves  = 20.0  // squares of the noise that it explains
+	dentRate   = 0.2   // share of the pump's rate that is missing in it
+	dentAlike  = 0.75  // share of the rate on its one side that is on the other
+	dentSure   = 1.5   // times what makes a ticket wrong
+	dentStands = 0.25  // share of the pump's rate below which it nearly stands
+	dentOften  = 2.0   // times the most that came in as long a time before, above which the well never did that
+)
+
+// dent is a time within a fall in which the level fell slower than before it, and than behind it.
+type dent struct {
+	from, to    float64
+	inches, err float64 // by which it fell less, and their standard error
+	rate        float64 // in/s at which it fell beside it
+}
+
+// dentOf is the dent that explains some levels of a fall best, beside a pump that slows down evenly; false where they show none, or a bend to another rate
+// explains more of them.
+func dentOf(b []sample, noise float64) (z dent, ok bool) {
+	n := len(b)
+	if n < dentFew {
+		return z, false
+	}
+	var even [][]float64
+	level, first, last := values(b), b[0].t, b[n-1].t
+	beyond := func(x []float64) []float64 { // what an even pump makes
+		for _, e := range even {
+			share := product(x, e) / product(e, e)
+			for k := range x {
+				x[k] -= share * e[k]
+			}
+		}
+		return x
+	}
+	ramp := func(from, to, power float64) []float64 {
+		x := make([]float64, n)
+		for k, s := range b {
+			x[k] = math.Pow(stats.Clamp((s.t-from)/(to-from), 0, 1), power)
+		}
+		return beyond(x)
+	}
+	for power := 0.0; power < 2 || power == 2 && n >= dentBends; power++ {
+		even = append(even, ramp(first, last, power))
+	}
+	beyond(level)
+	dented, bent, weight, lo, hi := 0.0, 0.0, 1.0, 0, n-1
+	for i := 1; i < n-1; i++ {
+		for j := i + 1; j < n; j++ {
+			long := b[j].t - b[i].t
+			if j < n-1 && (long < dentLeast || long > dentMost || b[i].t < first+dentLeast || b[j].t > last-dentLeast) {
+				continue
+			}
+			x := ramp(b[i].t, b[j].t, 1)
+			w, inches := product(x, x), product(x, level)
+			switch saves := inches * inches / math.Max(w, 1e-9); {
+			case j == n-1: // it goes on at another rate
+				bent = math.Max(bent, saves)
+			case inches > 0 && saves > dented:
+				lo, hi, z.inches, dented, weight = i, j, inches/w, saves, w
+			}
+		}
+	}
+	left := math.Max(noise, (product(level, level)-dented)/float64(n-len(even)-2))
+	before, _ := fit(b[:lo+1])
+	behind, _ := fit(b[hi:])
+	z.from, z.to = b[lo].t, b[hi].t
+	z.rate, z.err = -math.Min(before.slope, behind.slope), math.Sqrt(left/weight)
+	return z, dented > math.Max(bent, dentSaves*left) && -math.Max(before.slope, behind.slope) > dentAlike*z.rate
+}
+
+// stops says that the pump may have stood in a dent, and not only drawn slower: for as long as makes it, but for a reading at either end, some
+// readings of a fall nearly stood, or there are none so near each other.
+func (z dent) stops(b []sample, every float64) bool {
+	long := z.inches / z.rate
+	for i, s := range b {
+		for _, x := range b[i:] {
+			if dt := x.t - s.t; dt >= long-2*every && dt <= long && float64(s.v-x.v) < dentStands*z.rate*dt {
+				return true
+			}
+		}
+	}
+	return long < 3*every
+}
+
+// cameAmid are the barrels by which a draw fell less than its pump drew before it and behind it, and what is to be said of it; 0 where it did not. Oil came in
+// meanwhile, or a driver throttled his pump: a level does not tell, unless the well does that at other times.
+func cameAmid(ts *tankState, t *Tank, d *draw) (bbl float64, said string) {
+	if t.Group != "" || d.cameIn != 0 || d.deadband > 0 || d.stuck.to > 0 || d.gap > lumpsApart || d.end-d.start < lumpsApart {
+		return 0, ""
+	}
+	per := t.Table.PerInch(d.closing.level)
+	wrong := dentSure * wrongBbl(t.volume(*d)) / per
+	b, parts, noise := fallParts(ts, *d)
+	for _, p := range parts {
+		z, ok := dentOf(b[p.from:p.to], noise)
+		long := z.to - z.from
+		if !ok || z.inches < dentRate*z.rate*long || z.inches-2*z.err < wrong || z.inches*per < bbl ||
+			z.stops(between(ts.levels.recent, z.from-lumpsCell, z.to+lumpsCell), ts.interval.fresh()) ||
+			z.inches < dentOften*ts.levels.mostRisen(math.Max(ts.decidedTo+2*backSoon, d.start-keepFor), d.start-rampClear, long+lumpsCell) {
+			continue
+		}
+		bbl = z.inches * per
+		said = fmt.Sprintf("it fell slower by %.1f bbl a minute for %s, and then as fast as before again: %.1f bbl came in meanwhile, or the pump was throttled", bbl/long*60, spanText(long), bbl)
+	}
+	return bbl, said
 }
