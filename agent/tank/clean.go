@@ -289,7 +289,8 @@ func fellBehindJunk(b []sample, t *Tank, to point, least float64) (k int, ok boo
 // stepHold is the time in seconds that a jump has to stay to be a re-span. In the middle of a draw foam and
 // waves are likelier than a technician, unless the draw goes on at the new span.
 func (ts *tankState) stepHold(t *Tank) float64 {
-	hold, p := math.Max(t.Loads.StepHold.Seconds(), echoPolls*ts.interval.usual), ts.pending
+	p := ts.pending
+	hold := math.Max(t.Loads.StepHold.Seconds(), echoPolls*math.Min(ts.interval.usual, p.apart()))
 	if ts.drawing && p.first.t-ts.lastFallAt < fallWindow && !ts.fallsOn(t, p.last.t, p.last.v) {
 		return math.Max(stepInDraw*t.Loads.StepHold.Seconds(), hold)
 	}

@@ -304,6 +304,9 @@ type pending struct {
 	stairs   []point   // the ends of the rests between the last believed reading and them, each lower; not stored
 }
 
+// apart are the seconds from one of them to the next: a sensor that reports only changes is read more often where it moves than usual.
+func (p pending) apart() float64 { return (p.last.t - p.first.t) / float64(max(1, p.count-1)) }
+
 // stairsDown are the rests on the way down from a level to a reading, with what is pending until then: readings that agreed with each other for
 // a while and did not move, below the rest before them and above what comes. They were not believed, but no pump stands so.
 func (p pending) stairsDown(from, to float64) []point {

@@ -117,6 +117,7 @@ func (u *update) cleanReading(i int, ts *tankState, now, x float64) {
 		ts.faults.badValues.add(now, x)
 		return
 	}
+	ts.forgetEcho(t, now, x)
 	shown := ts.pending.shown()
 	switch verdict := ts.assess(t, now, x); {
 	case verdict == accepted:
@@ -147,6 +148,29 @@ func (u *update) cleanReading(i int, ts *tankState, now, x float64) {
 			ts.beginAt(now, x)
 		}
 	}
+}
+
+// forgetEcho forgets the newest level where it was one reading behind a silence that lay higher than the level before, and the next lies where that was, to
+// which nothing comes back from there in that time: a sensor that reports only changes had none to report until then, and that reading was an echo.
+func (ts *tankState) forgetEcho(t *Tank, now, x float64) {
+	b, echo := ts.levels.recent, ts.last
+	if n := len(b); ts.bin.n == 0 && n > 0 && b[n-1].n == 1 && b[n-1].flags != unlinked {
+		b = b[:n-1] // it is among the samples by now
+	} else if ts.bin.n != 1 {
+		return
+	}
+	if len(b) == 0 || ts.pending.count > 0 || ts.drawing || echo.v-x <= ts.reach(t, now) {
+		return
+	}
+	was := point{b[len(b)-1].t, float64(b[len(b)-1].v)}
+	off, least := x-was.v, ts.noiseFloor(t)
+	if echo.t-was.t <= echoLong || off < -least || off > least+ts.inflow(t, was.t).usual*(now-was.t) {
+		return
+	}
+	ts.faults.spikes.add(echo.t, echo.v)
+	h := searchTime(ts.levels.history, math.Nextafter(was.t, math.Inf(1)))
+	ts.levels.recent, ts.levels.history = append(make([]sample, 0, recentMost), b...), ts.levels.history[:h:h]
+	ts.last, ts.heldSince, ts.bin = was, was.t, bin{}
 }
 
 // woke takes the time from a silence to what is pending as part of it; false where the level behind the silence was one.
