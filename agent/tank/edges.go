@@ -127,20 +127,19 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 // by chance none does, so that nothing came and nothing had to be reported, however much the well made before. What it makes within a
 // deadband need not be reported, and says nothing; nor does it where the start was unseen and a truck took what a well made.
 func (ts *tankState) stoodInSilence(d *draw, unseen bool) {
-	same := func(a, b sample) (err float64, ok bool) {
-		err = math.Hypot(ts.noise.perSample(), float64(a.v-b.v))
-		grain := 2 * ts.noise.leastFall()
-		told := !d.inflow.known || d.inflow.usual*(b.t-a.t) > d.deadband+grain
-		return err, told && b.t-a.t >= levelFar && math.Abs(float64(a.v-b.v)) < grain
-	}
 	b := ts.levels.recent
+	same := func(k int, slope float64) (err float64, ok bool) {
+		long, off, grain := b[k].t-b[k-1].t, math.Abs(float64(b[k].v-b[k-1].v)), 2*ts.noise.leastFall()
+		told := !d.inflow.known || math.Max(d.inflow.usual, slope)*long > toldBehind(b[k:], long, d.deadband)+grain
+		return math.Hypot(ts.noise.perSample(), off), told && long >= levelFar && off < grain
+	}
 	if k := searchTime(b, d.start); k > 0 && k < len(b) && d.opening.carried > 0 && !unseen {
-		if err, ok := same(b[k-1], b[k]); ok {
+		if err, ok := same(k, d.inflowBefore); ok {
 			d.opening.level, d.opening.err, d.opening.carried, d.opening.away = math.Max(float64(b[k-1].v), float64(b[k].v)), err, 0, 0
 		}
 	}
 	if k := searchTime(b, d.end); k > 0 && k < len(b) && d.closing.carried > 0 {
-		if err, ok := same(b[k-1], b[k]); ok {
+		if err, ok := same(k, d.inflowAfter); ok {
 			d.closing.level, d.closing.err, d.closing.carried, d.closing.away = math.Min(float64(b[k-1].v), float64(b[k].v)), err, 0, 0
 			d.inflowAfter = 0 // the well is turned to another tank, or shut in
 		}

@@ -126,6 +126,21 @@ func learnDeadband(b []sample) float64 {
 	return least
 }
 
+// toldBehind is a deadband, or by how much a level moved from one report to the next behind a silence, where that is less and came sooner than it lasted:
+// where nothing moved before a fall, only that shows one, which is no less than what a pump draws from poll to poll.
+func toldBehind(b []sample, silence, deadband float64) float64 {
+	var moved []float64
+	for k := 1; k < len(b); k++ {
+		if b[k].t-b[k-1].t < 0.9*silence {
+			moved = append(moved, math.Abs(float64(b[k].v-b[k-1].v)))
+		}
+	}
+	if len(moved) == 0 {
+		return deadband
+	}
+	return math.Min(deadband, stats.Median(moved))
+}
+
 // restReach are the seconds from a draw within which samples at rest are used.
 func (r resolution) restReach() float64 {
 	if r.deadband > 0 {
