@@ -297,7 +297,7 @@ func (s siteTanks) readingsDoubt(i int, d *draw, now float64) (why []string) {
 		why = append(why, fmt.Sprintf("it fell from rest to rest in %d equal parts, each from one reading to the next, where a pump starts and stops between two: a step of the sensor that a gateway averages?", n))
 	}
 	wrong := wrongBbl(t.volume(*d)) / t.Table.PerInch(d.closing.level)
-	if short := stillOnItsWay(ts, *d); short > wrong {
+	if short := stillOnItsWay(ts, t, *d); short > wrong {
 		why = append(why, fmt.Sprintf("behind the last reading of the fall the level came up %.1f in short of what the well makes: the pump went on after it", short))
 	}
 	return append(why, s.standsDead(i, ts, d, now, opening, closing)...)
@@ -374,7 +374,7 @@ func slowStart(ts *tankState, d draw) (inches, long float64) {
 
 // stillOnItsWay is how much less the level rose from the closing to the second reading after a draw than to the next, inches, where readings are
 // minutes apart and the well makes as much as before: the first one was not at rest, and is in the closing.
-func stillOnItsWay(ts *tankState, d draw) float64 {
+func stillOnItsWay(ts *tankState, t *Tank, d draw) float64 {
 	after := between(d.rest(&ts.levels), d.end, d.next) // in a group as all of them hold together: through the equaliser a level rises without the well
 	rate := math.Min(d.inflowBefore, d.inflowAfter)
 	if ts.interval.fresh() < seldomRead || len(after) < stepFew || after[0].t > d.end+ts.interval.fresh() || after[2].t > d.end+3.5*ts.interval.fresh() {
@@ -383,6 +383,9 @@ func stillOnItsWay(ts *tankState, d draw) float64 {
 	above, next := d.closing.level-d.settled+rate*(after[1].t-d.end)-float64(after[1].v), float64(after[2].v-after[1].v)
 	if next < steadyWell*rate*(after[2].t-after[1].t) {
 		return 0
+	}
+	if t.feelsGas() { // what came back at once is the gas of a hatch, or a vacuum, and no pump took it
+		above -= math.Max(0, next-rate*(after[2].t-after[1].t))
 	}
 	return above - math.Sqrt(d.inflow.straysOver(after[1].t-after[0].t)) - 2*math.Max(d.step, d.deadband) // either may lie a step off
 }

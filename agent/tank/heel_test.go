@@ -83,7 +83,7 @@ func TestAReadingThatWasStillOnItsWay(t *testing.T) {
 		if c.closes == 0 {
 			c.closes = c.levels[0] - 20*made
 		}
-		got := stillOnItsWay(ts, draw{end: 1000, closing: gauge{level: c.closes}, next: math.Inf(1), inflowBefore: made, inflowAfter: made, inflow: production{variance: c.strays}, resolution: resolution{step: c.step}})
+		got := stillOnItsWay(ts, &Tank{}, draw{end: 1000, closing: gauge{level: c.closes}, next: math.Inf(1), inflowBefore: made, inflowAfter: made, inflow: production{variance: c.strays}, resolution: resolution{step: c.step}})
 		if math.Abs(math.Max(got, 0)-c.short) > 0.01 {
 			t.Errorf("%s: %.2f in, want %.2f", name, got, c.short)
 		}

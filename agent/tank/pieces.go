@@ -26,6 +26,7 @@ const (
 	ranMost     = 6.0      // bbl that a hose and a truck's piping hold
 	rampLong    = 30.0     // s in which a pump comes up to its rate
 	spikeLeast  = 0.3      // in
+	spikeAmong  = 5        // readings, of fewer none stands out
 	spikeSigma  = 5.0      // times the noise that one reading stands out
 	echoShare   = 0.75     // of its rise, above which the falling line has to pass where a rise was no echo
 	stairFew    = 3        // steps of a fall that is nothing else
@@ -153,13 +154,13 @@ func (r resting) withoutSpikes() []sample {
 	b := r.samples
 	out := make([]sample, 0, len(b))
 	for i, s := range b {
-		if i == 0 || i == len(b)-1 || len(b) < 5 {
+		if i == 0 || i == len(b)-1 || len(b) < spikeAmong && !r.before {
 			out = append(out, s)
 			continue
 		}
 		left, right := stats.Median(values(b[max(0, i-3):i])), stats.Median(values(b[i+1:min(len(b), i+4)]))
 		off := math.Max(spikeLeast, spikeSigma*r.sigma)
-		if v := float64(s.v); v-math.Max(left, right) > off || math.Min(left, right)-v > off {
+		if v := float64(s.v); len(b) >= spikeAmong && v-math.Max(left, right) > off || math.Min(left, right)-v > off { // what dips before a draw and is back is no oil
 			continue
 		}
 		out = append(out, s)
