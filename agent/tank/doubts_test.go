@@ -230,7 +230,7 @@ func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
 	}{
 		"in, where no pump draws":             {[]tanktest.Move{aLoad}, closesAt(0.2)},
 		"a tank that was cleaned out":         {[]tanktest.Move{aLoad}, closesAt(2.6)},
-		"left 9 min before the rest: a bleed": {[]tanktest.Move{{From: aLoad.From - 500 - 900, Bbl: 22, Rate: 1.5}, aLoad}, nil},
+		"left 9 min before the rest: a bleed": {[]tanktest.Move{{From: aLoad.From - 550 - 550, Bbl: 22, Rate: 2.4}, aLoad}, nil},
 		"water, or another truck":             {[]tanktest.Move{aLoad, {From: aLoad.End() + 400, Bbl: 22, Rate: 3}}, nil},
 		"the truck gave oil back":             {[]tanktest.Move{aLoad, {From: aLoad.End() + 240, Bbl: -8, Rate: 2}}, nil},
 		"came back, from 3 min after it":      {[]tanktest.Move{aLoad, {From: aLoad.End() + 120, Bbl: -30, Rate: 8}}, nil},

@@ -205,7 +205,8 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	fits := most > 0 && va+vb+in <= most
 	slow, seen := t.pumpRate(a) < bleedRate*t.pumpRate(b), a.samples > 0 || t.Sensor != "hydrostatic" // which feels a hatch at once
 	checks := ts.checksSeal(t, a, b)
-	if own := t.pumpRate(a) >= bleedPump*t.pumpRate(b); seen && !own && !checks && va < bleedBbl && va < bleedMost*vb && (pause > pauseSure || slow && pause > 120) {
+	drained := slow && pause > pauseSure && a.samples >= pumpedFew && va < t.Loads.MinLoad && vb >= t.Loads.MinLoad && t.Group == "" // water, at no pump's rate
+	if own := t.pumpRate(a) >= bleedPump*t.pumpRate(b); seen && !own && !checks && (drained || va < bleedBbl && va < bleedMost*vb && (pause > pauseSure || slow && pause > 120)) {
 		return false
 	}
 	switch {
