@@ -301,7 +301,8 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	_, low := t.Table.Extrapolated(l.Close)
 	_, high := t.Table.Extrapolated(l.Open)
 	say(low || high, 0.5, "a gauge outside the strapping table: wrong table, or the sensor's zero or span is off")
-	say(l.Close < loadLine && !low, 0.5, "closing at %.2f in, where no pump draws unless the outlet lies that low: a tank that was cleaned out, or a sensor that was lifted out, or has no power", l.Close)
+	read := between(ts.levels.recent, d.end, d.leaptAt)
+	say(l.Close < loadLine && !low && !(len(read) > 0 && float64(read[0].v) >= loadLine), 0.5, "closing at %.2f in, where no pump draws unless the outlet lies that low: a tank that was cleaned out, or a sensor that was lifted out, or has no power", l.Close)
 	in, unsure := l.InflowBbl, l.InflowErrorBbl
 	say(t.Group == "" && l.GaugeBbl < t.Loads.MinLoad && l.GaugeBbl+in-unsure < t.Loads.MinLoad, 0.5, "%.1f bbl by its gauges, less than min_load: it is a load only with the %.1f bbl that are taken to have flowed in, give or take %.1f", l.GaugeBbl, in, unsure)
 	say(unsure > inflowAsks || t.Group != "" && unsure > groupAsks, 0.7, "%.1f bbl are taken to have flowed in meanwhile, give or take %.1f: the well comes in bursts or otherwise than before, and the fall does not show what came", in, unsure)
