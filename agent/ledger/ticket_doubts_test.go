@@ -121,7 +121,7 @@ func TestWhatSpeaksAgainstATicketByHand(t *testing.T) {
 			{"+Inf is no gravity", func(w *ManualTicket) { w.SpecificGravity = new(math.Inf(1)) }, true},
 			{"top temperature 250 is hardly", func(w *ManualTicket) { w.TopTemperature, w.BottomTemperature = new(250.0), nil }, false},
 			{"70 degrees apart", func(w *ManualTicket) { w.TopTemperature = new(140.0) }, false},
-			{"301 is no bottom temperature", func(w *ManualTicket) { w.BottomTemperature = new(301.0) }, true},
+			{"303 is no bottom temperature", func(w *ManualTicket) { w.BottomTemperature = new(303.0) }, true},
 			{"the seal 2 was taken off and put on", func(w *ManualTicket) { w.SealOff = "2" }, false},
 			{"the seal on of 70 characters is too long", func(w *ManualTicket) { w.SealOn = strings.Repeat("4", 70) }, true},
 			{"the seal off must be one line", func(w *ManualTicket) { w.SealOff = "4\n7" }, true},
