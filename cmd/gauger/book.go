@@ -282,7 +282,17 @@ func bookCSV(out io.Writer, zone *time.Location, rows []ledger.BookRow) error {
 				line = append(line, spreadsheetText(strings.Join(control.OtherLines(r), "; ")))
 			}
 		}
-		lines = append(lines, append(line, figureText(&r.OpeningInRun, 2), figureText(&r.ClosingInRun, 2), cmp.Or(r.Product, "oil")))
+		for _, x := range []struct {
+			stock *float64
+			inRun float64
+		}{{r.Opening, r.OpeningInRun}, {r.Closing, r.ClosingInRun}} {
+			if x.stock == nil && x.inRun == 0 {
+				line = append(line, "") // nobody knows the stock, nor what of it was on its way
+				continue
+			}
+			line = append(line, figureText(&x.inRun, 2))
+		}
+		lines = append(lines, append(line, cmp.Or(r.Product, "oil")))
 	}
 	return csv.NewWriter(out).WriteAll(lines)
 }

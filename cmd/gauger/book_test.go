@@ -51,7 +51,7 @@ func TestTheBookAsCSVKeepsItsColumnsInTheirPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(out.String(), "\n")
-	if !strings.HasSuffix(lines[0], ",other_tickets_bbl,other_parts,other_remeasured_bbl,other_unseen_bbl,opening_in_run_bbl,closing_in_run_bbl,product") || !strings.HasSuffix(lines[1], ",1.00,'-9.50 bbl: b; 1.00 bbl: a; 2.00 bbl: c; 3.00 bbl: d,-9.50,5.00,0.00,50.04,oil") {
+	if !strings.HasSuffix(lines[0], ",other_tickets_bbl,other_parts,other_remeasured_bbl,other_unseen_bbl,opening_in_run_bbl,closing_in_run_bbl,product") || !strings.HasSuffix(lines[1], ",1.00,'-9.50 bbl: b; 1.00 bbl: a; 2.00 bbl: c; 3.00 bbl: d,-9.50,5.00,,50.04,oil") {
 		t.Errorf("%s", out.String())
 	}
 }
