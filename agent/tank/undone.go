@@ -44,19 +44,9 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	if (told || ts.interval.changes < heldFew) && n >= stairFew-1 && stepped >= leapSome*fall { // so few changes show no gateway's beat
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell in %d steps, with rest between them", stepped, fall, n))
 	}
-	atOnce, pumps := leaps(ts, t, *d, fasterThan)
-	quick, _ := leaps(ts, t, *d, quickTimes)
-	switch {
-	case atOnce < leapSome*fall && t.pumpRate(*d) > fasterThan*t.Loads.MaxRate || atOnce >= leapMost*fall && pumped(ts, t, *d, quickTimes) && quick < leapMost*fall: // two trucks at once, or a pump that nobody has reckoned with
-		d.doubts = append(d.doubts, fmt.Sprintf("it fell by %.1f bbl a minute, faster than max_rate", t.pumpRate(*d)))
-	case atOnce >= leapMost*fall && stoodSince(ts, *d):
-		d.doubts = append(d.doubts, fmt.Sprintf("the value stood still since the draw before it, and fell by %.1f in at once: the rest of that, if the sensor hung", fall))
-	case atOnce >= leapMost*fall && handedOn(ts, t, *d):
-		d.doubts = append(d.doubts, "it fell faster than max_rate, right behind a silence that was long enough for a truck: a gateway that hands on what it kept, or a sensor that moved")
-	case atOnce >= leapMost*fall && pumps != 2: // twice: it hung, and showed the oil when the truck had gone
-		return "it fell at once, faster than max_rate"
-	case atOnce >= leapSome*fall:
-		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell at once, faster than max_rate", atOnce, fall))
+	atOnce, why := fellAtOnce(ts, t, d, fall)
+	if why != "" {
+		return why
 	}
 	seen, none := pumped(ts, t, *d, 1), damped(ts, t, d)
 	handledSince, hands := handled(ts, t, *d)

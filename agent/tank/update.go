@@ -139,3 +139,32 @@ func (s siteTanks) onlyReturned(i int, d draw, rose float64) bool {
 	}
 	return false
 }
+
+// fedElsewhere are the barrels by which the site's other tanks rose between two times beyond what they usually do, and its standard error.
+// One that was drawn from says as much as it took in before that, or behind it, where that is most of the time; unseen is that one of them says nothing.
+func (s siteTanks) fedElsewhere(i int, from, to float64) (bbl, err float64, unseen bool) {
+	for j, o := range s.separate(i) {
+		other, lo, hi := s.st.tanks[j], from, to
+		for _, x := range s.drawsOf(j) {
+			switch {
+			case x.end <= lo || x.start >= hi:
+			case x.start-lo > hi-x.end:
+				hi = x.start
+			default:
+				lo = x.end
+			}
+		}
+		rose, seen := other.riseKnown(o, lo, hi, other.readFar())
+		if !seen || hi-lo < (to-from)/2 {
+			unseen = true
+			continue
+		}
+		made := other.inflow(o, lo)
+		variance := stats.Square(made.err*(hi-lo)) + made.straysOver(hi-lo) + 2*stats.Square(other.noise.perSample())
+		per := o.Table.PerInch(other.last.v)
+		was := max(other.inflow(o, from).last, other.levels.roseBefore(from, fedBefore), other.levels.roseBefore(from, fedBefore/2)) // a full one that goes on rising is fed
+		whole := (to - from) / (hi - lo)
+		bbl, err = bbl+whole*(rose+(made.usual-was)*(hi-lo)*per), math.Hypot(err, whole*math.Sqrt(variance)*per)
+	}
+	return bbl, err, unseen
+}
