@@ -337,7 +337,7 @@ func (r resting) evening(b []sample, most float64) evening {
 // pressure sensor at the bottom feels the vapour space too. Oil that comes in only later is none of it. In a tank that was sealed before the
 // truck came nothing flows in until the well is back, at some time or later than all that is read, as the readings are likeliest.
 func (r resting) withoutDip(inflow float64, sealed bool) gauge {
-	b := r.untilRefilled(r.samples[:searchTime(r.samples, r.at+vapourLong)])
+	b := r.untilRefilled(r.withoutHatches(r.samples[:searchTime(r.samples, r.at+vapourLong)]))
 	if r.dump.hi > 0 || r.halted(inflow) {
 		inflow = 0 // between its dumps a separator gives nothing, nor does a well that is away
 	}

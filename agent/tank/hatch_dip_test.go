@@ -1,6 +1,9 @@
 package tank
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 // A pressure sensor that reports only changes tells of an opened hatch by one reading, and the next is back where the level was: the opening is that.
 func TestAnOpeningBehindAHatchsDip(t *testing.T) {
@@ -28,5 +31,17 @@ func TestAHatchBehindALoadIsNoPump(t *testing.T) {
 	tank.Sensor = "radar"
 	if short := stillOnItsWay(ts, &tank, d); short < 1.5 {
 		t.Errorf("radar: %.1f in short", short)
+	}
+}
+
+// A hatch that is opened again and again behind a load dips single readings, and the oil is where they come back to.
+func TestAClosingBehindHatchsDips(t *testing.T) {
+	const end = 20000.0
+	r := resting{at: end, pumped: end, sigma: 0.07, perBbl: 0.6}
+	for k, v := range []float64{144.45, 142.57, 144.6, 142.75, 144.51} {
+		r.samples = append(r.samples, sample{t: end + 100 + 170*float64(k), v: float32(v), n: 1})
+	}
+	if g := r.withoutDip(0.0002, false); math.Abs(g.level-144.45) > 0.4 {
+		t.Errorf("closing at %.2f in, want 144.45", g.level)
 	}
 }
