@@ -212,22 +212,20 @@ func Nearest(got string, words []string) string {
 	if len(got) > longest {
 		return ""
 	}
-	if _, name, slash := strings.Cut(got, "/"); slash { // a point of another device: its own name comes before another point of the same device
-		if same := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !strings.HasSuffix(strings.ToLower(w), "/"+strings.ToLower(name)) }); len(same) == 1 {
-			return same[0]
-		} else if len(same) > 1 {
-			words = same
-		}
-	}
-	best, least := "", max(1, min(3, len(got)/3))+1
+	best, least, slash := "", max(1, min(3, len(got)/3))+1, strings.IndexByte(got, '/')
 	for _, w := range words {
 		if strings.EqualFold(w, got) {
 			return w
 		}
-		if len(w) > longest || len(w)-len(got) > least || len(got)-len(w) > least {
+		named := slash >= 0 && strings.HasSuffix(strings.ToLower(w), strings.ToLower(got[slash:])) // a point of that name on another device
+		if len(w) > longest || !named && (len(w)-len(got) > least || len(got)-len(w) > least) {
 			continue
 		}
-		if d := distance(strings.ToLower(got), strings.ToLower(w)); d < least {
+		d := distance(strings.ToLower(got), strings.ToLower(w))
+		if named {
+			d = min(d, 2) - 2 // it comes before another point of the same device
+		}
+		if d < least {
 			best, least = w, d
 		}
 	}

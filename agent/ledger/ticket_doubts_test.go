@@ -110,7 +110,7 @@ func TestWhatSpeaksAgainstATicketByHand(t *testing.T) {
 			{"", func(w *ManualTicket) { w.Start, w.End = w.Start.AddDate(0, 0, -240), w.End.AddDate(0, 0, -240) }, false},
 			{`no tank and no ticket has the purchaser "Acne", but "Acme"`, func(w *ManualTicket) { w.Purchaser = "Acne" }, false},
 			{`no tank and no ticket has the purchaser "Acme Crude", but "Acme"`, func(w *ManualTicket) { w.Purchaser = "Acme Crude" }, false},
-			{`no tank and no ticket has the purchaser "Zeta"; TK-1 has "Acme"`, func(w *ManualTicket) { w.Purchaser = "Zeta" }, false},
+			{`no tank and no ticket has the purchaser "Zeta", but "Acme"`, func(w *ManualTicket) { w.Purchaser = "Zeta" }, false},
 			{"", func(w *ManualTicket) { w.Purchaser = "Acme" }, false},
 			{"takes 25 hours", func(w *ManualTicket) { w.Start = end.Add(-25 * time.Hour) }, false},
 			{"bsw 40 is hardly ever so", func(w *ManualTicket) { w.BSW = new(40.0) }, false},

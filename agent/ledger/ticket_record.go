@@ -78,8 +78,8 @@ func (b *TicketRecord) buyers() (names []string) {
 }
 
 // unknownBuyer doubts a purchaser's name that neither the configuration nor a ticket has: it would be a buyer of its own in every sum, and known
-// from then on. It names what may be meant: what is a slip of the fingers from it, what it is a part of, else whom the tanks sell to.
-func unknownBuyer(tanks []Tank, name string, all []TicketRecord) (doubts []string) {
+// from then on. It names what may be meant: what is a slip of the fingers from it or has it as a part, else whom the first tank sells to.
+func unknownBuyer(tanks []Tank, given string, all []TicketRecord) (doubts []string) {
 	var known []string
 	for i := range tanks {
 		known = append(known, tanks[i].Purchaser)
@@ -89,18 +89,17 @@ func unknownBuyer(tanks []Tank, name string, all []TicketRecord) (doubts []strin
 			known = append(known, b.buyers()...)
 		}
 	}
-	if slices.Contains(known, name) {
+	if slices.Contains(known, given) {
 		return nil
 	}
-	doubt := fmt.Sprintf("no tank and no ticket has the purchaser %q", name)
-	partOf := func(a, b string) bool { return b != "" && (strings.Contains(a, b) || strings.Contains(b, a)) }
-	for _, alike := range []func(a, b string) bool{slipped, partOf} {
-		if k := slices.IndexFunc(known, func(other string) bool { return alike(strings.ToLower(name), strings.ToLower(other)) }); k >= 0 {
-			return []string{fmt.Sprintf("%s, but %q", doubt, known[k])}
-		}
-	}
-	if k := slices.IndexFunc(tanks, func(t Tank) bool { return t.Purchaser != "" }); k >= 0 {
-		doubt += fmt.Sprintf("; %s has %q", tanks[k].ID, tanks[k].Purchaser)
+	name := strings.ToLower(given)
+	k := slices.IndexFunc(known, func(other string) bool {
+		other = strings.ToLower(other)
+		return other != "" && (slipped(name, other) || strings.Contains(name, other) || strings.Contains(other, name))
+	})
+	doubt := fmt.Sprintf("no tank and no ticket has the purchaser %q", given)
+	if k = max(k, 0); len(known) > k && known[k] != "" {
+		doubt += fmt.Sprintf(", but %q", known[k])
 	}
 	return []string{doubt}
 }
@@ -166,6 +165,15 @@ func (b *TicketRecord) Changed() time.Time {
 		}
 	}
 	return last
+}
+
+// leastInflow, in barrels, is the least that shows in a tenth.
+const leastInflow = 0.05
+
+// InflowKnown says whether anybody knows what flowed in while the tank was hauled, and with it what left the tank. Where nobody does, no
+// figure stands for it: 0 would be a claim.
+func InflowKnown(l *tank.Load) bool {
+	return !l.InflowUnknown && (l.Hidden() == nil || l.InflowBbl >= leastInflow)
 }
 
 // Inflow is what flowed in over its load, barrels; nil where gauger saw no load, or not what flowed in.

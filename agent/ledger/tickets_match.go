@@ -108,12 +108,6 @@ func ErrorText(l *tank.Load) (text string) {
 	return text
 }
 
-// InflowKnown says whether anybody knows what flowed in while the tank was hauled, and with it what left the tank. Where nobody does, no
-// figure stands for it: 0 would be a claim.
-func InflowKnown(l *tank.Load) bool {
-	return !l.InflowUnknown && (l.Hidden() == nil || l.InflowBbl >= leastInflow)
-}
-
 // InflowText tells of the oil that came while the tank was hauled.
 func InflowText(l *tank.Load) string {
 	switch {
@@ -128,9 +122,6 @@ func InflowText(l *tank.Load) string {
 	}
 	return fmt.Sprintf("%s (give or take %.1f)", text, l.InflowErrorBbl)
 }
-
-// leastInflow, in barrels, is the least that shows in a tenth.
-const leastInflow = 0.05
 
 // Verdict says whether the trucks' tickets and the gauge agree, to half a percent or a barrel.
 func (h *TruckTotals) Verdict() string {

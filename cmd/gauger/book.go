@@ -282,17 +282,15 @@ func bookCSV(out io.Writer, zone *time.Location, rows []ledger.BookRow) error {
 				line = append(line, spreadsheetText(strings.Join(control.OtherLines(r), "; ")))
 			}
 		}
-		for _, x := range []struct {
-			stock *float64
-			inRun float64
-		}{{r.Opening, r.OpeningInRun}, {r.Closing, r.ClosingInRun}} {
-			if x.stock == nil && x.inRun == 0 {
-				line = append(line, "") // nobody knows the stock, nor what of it was on its way
-				continue
-			}
-			line = append(line, figureText(&x.inRun, 2))
-		}
-		lines = append(lines, append(line, cmp.Or(r.Product, "oil")))
+		lines = append(lines, append(line, inRunText(r.Opening, r.OpeningInRun), inRunText(r.Closing, r.ClosingInRun), cmp.Or(r.Product, "oil")))
 	}
 	return csv.NewWriter(out).WriteAll(lines)
+}
+
+// inRunText is what of a stock was on its way; empty where nobody knows the stock.
+func inRunText(stock *float64, bbl float64) string {
+	if stock == nil && bbl == 0 {
+		return ""
+	}
+	return figureText(&bbl, 2)
 }

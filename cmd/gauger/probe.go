@@ -236,8 +236,7 @@ func (p probeResult) printRows(t *table, a probeRequest, most int) (shown []gues
 			name, order, _ := strings.Cut(same, " ")
 			told[g.key(name, order)] = true
 		}
-		value := g.valueText() + map[bool]string{true: "?"}[g.Fits && g.Doubt != ""]
-		t.printf("%s\t%s\t%s\t%d (%+d)\t%s%s\n", value, g.Type, g.Order, g.Address, g.Offset, g.YAML, g.sameNumberText())
+		t.printf("%s\t%s\t%s\t%d (%+d)\t%s%s\n", g.valueText(), g.Type, g.Order, g.Address, g.Offset, g.YAML, g.sameNumberText())
 	}
 	return shown
 }

@@ -85,25 +85,21 @@ func (p *point) decode(data []byte, at time.Time) collectors.Reading {
 		r.Text = p.kind.Digits(bits)
 	}
 	if !p.table.IsBits() {
-		if orders := p.otherOrders(data, raw); orders != nil {
+		if orders := p.otherOrders(data, raw); orders != "" {
 			r.Quality = collectors.Uncertain
-			r.Err = fmt.Errorf("%s %s looks like another word order: try order: %s, or look with `gauger probe`", plainNumber(value), p.unit, strings.Join(orders, " or "))
+			r.Err = fmt.Errorf("%s %s looks like another word order: try order: %s, or look with `gauger probe`", plainNumber(value), p.unit, orders)
 		}
 	}
 	return r
 }
 
 // otherOrders are those in which a float of no sense is one that the point may have; where its limits allow none of them, they say nothing.
-func (p *point) otherOrders(data []byte, raw float64) (names []string) {
-	var found []registers.Order
+func (p *point) otherOrders(data []byte, raw float64) (names string) {
 	if p.limits != nil && !math.IsInf(p.limits.high, 1) {
-		found = p.kind.OtherOrders(p.order, data, raw, p.most, func(v float64) bool { return p.withinLimits(p.scaled(v), 0) })
+		names = p.kind.OtherOrders(p.order, data, raw, p.most, func(v float64) bool { return p.withinLimits(p.scaled(v), 0) })
 	}
-	if found == nil {
-		found = p.kind.OtherOrders(p.order, data, raw, p.most, nil)
-	}
-	for _, o := range found {
-		names = append(names, o.Of(p.kind.Registers()))
+	if names == "" {
+		names = p.kind.OtherOrders(p.order, data, raw, p.most, nil)
 	}
 	return names
 }

@@ -106,14 +106,14 @@ const leastNoise = 1e-14
 // endOfMantissa are bits that are zero in what arithmetic on floats of 32 bits leaves near zero, and in hardly any level as it is measured.
 const endOfMantissa = 0xFFF
 
-// OtherOrders finds the orders in which the registers' bits are a number that a person reads, where in their own they are one of no
+// OtherOrders names the orders in which the registers' bits are a number that a person reads, where in their own they are one of no
 // sense: nearer to zero than anything that is measured, or greater than most. Nothing is found of another kind than a float.
 // Between what arithmetic leaves and what is read only the swap of words speaks, where it makes a level or a temperature, and the swap of
 // bytes where the number is one that the point has by its limits (within; nil: nobody knows them).
-func (k Kind) OtherOrders(own Order, data []byte, v, most float64, within func(float64) bool) (found []Order) {
+func (k Kind) OtherOrders(own Order, data []byte, v, most float64, within func(float64) bool) (names string) {
 	size := math.Abs(v)
 	if k != Float32 && k != Float64 || v == 0 {
-		return nil
+		return ""
 	}
 	amidst := size <= most && size > leastNoise
 	for _, o := range []Order{ABCD, cdab, badc, dcba} {
@@ -123,10 +123,13 @@ func (k Kind) OtherOrders(own Order, data []byte, v, most float64, within func(f
 		case !amidst && math.Abs(other) >= leastSeen && math.Abs(other) <= most,
 			amidst && o == own^1 && most <= 1e6 && own <= dcba && size < 1e-4 && other >= 1 && other <= 1e4, // ABCD and CDAB, BADC and DCBA
 			amidst && within != nil && size < 1e-4 && other >= 1 && own.Number(data)&endOfMantissa != 0:
-			found = append(found, o)
+			if names != "" {
+				names += " or "
+			}
+			names += letters[o]
 		}
 	}
-	return found
+	return names
 }
 
 func finite(v float64) (float64, error) {
