@@ -287,36 +287,28 @@ func explain(err error, now time.Time) string {
 // this one that they may not do, and nothing is held against them.
 func (c *Client) call(ctx context.Context, r request) reply {
 	p, refused, seen := c.tryKeys(ctx, r)
-	denied := func() bool { return p.status == http.StatusUnauthorized || errors.Is(p.err, keys.ErrNoKey) }
-	if !denied() || ctx.Err() != nil {
-		c.confirm(refused)
-		return p
-	}
-	p.elsewhere = c.scopes.elsewhere(r.op, c.ring.Values())
-	if p.elsewhere == "" && c.ring.Recover(ctx, seen) {
+	if p.denied() && ctx.Err() == nil && c.scopes.elsewhere(r.op, "") == "" && c.ring.Recover(ctx, seen) {
 		var more []keys.Suspicion
 		p, more, _ = c.tryKeys(ctx, r)
 		refused = append(refused, more...)
 	}
-	if denied() {
-		p.elsewhere = c.scopes.elsewhere(r.op, c.ring.Values())
+	if p.denied() {
+		p.elsewhere = c.scopes.elsewhere(r.op, "")
 	}
-	if p.elsewhere == "" {
-		c.confirm(refused)
-		return p
-	}
-	for _, of := range slices.Backward(refused) {
-		c.ring.Cleared(of)
+	for i := range refused {
+		if of := refused[len(refused)-1-i]; p.elsewhere != "" {
+			c.ring.Cleared(of)
+		} else {
+			c.scopes.forget(of.Value)
+			c.ring.Confirmed(refused[i])
+		}
 	}
 	return p
 }
 
-// confirm holds refusals against the keys.
-func (c *Client) confirm(refused []keys.Suspicion) {
-	for _, of := range refused {
-		c.ring.Confirmed(of)
-		c.scopes.forget(of.Value)
-	}
+// denied says that no key was taken, or that there is none.
+func (p *reply) denied() bool {
+	return p.status == http.StatusUnauthorized || errors.Is(p.err, keys.ErrNoKey)
 }
 
 // tryKeys goes through the keys until one is not refused. A 403 is tried with the other keys too, but it says
@@ -329,15 +321,15 @@ func (c *Client) tryKeys(ctx context.Context, r request) (p reply, refused []key
 		p = c.exchange(ctx, r, k.Value)
 		switch {
 		case p.status == http.StatusUnauthorized:
-			c.scopes.noteRefused(r.op)
-			if c.scopes.elsewhere(r.op, []keys.Secret{k.Value}) == "" {
+			c.scopes.note(r.op, k.Value, false)
+			if c.scopes.elsewhere(r.op, k.Value) == "" {
 				refused = append(refused, c.ring.Suspected(k))
 			}
 		case p.status == http.StatusForbidden:
 			forbidden = new(p)
 		default:
 			if p.ok() {
-				c.scopes.noteTaken(r.op, k.Value)
+				c.scopes.note(r.op, k.Value, true)
 				c.ring.Accepted(k, true)
 			}
 			return p, refused, seen

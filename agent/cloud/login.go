@@ -172,7 +172,7 @@ func (v renewer) Renew(ctx context.Context, slot keys.Slot, with keys.Secret, no
 	r := request{op: RenewAPIKey, arg: slot.String()}
 	p := v.client.exchange(ctx, r, with)
 	if p.ok() {
-		v.client.scopes.noteTaken(r.op, with)
+		v.client.scopes.note(r.op, with, true)
 		grant, err := parseRenewal(p.body, now())
 		if err == nil {
 			err = p.bodyErr

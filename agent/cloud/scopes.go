@@ -11,57 +11,55 @@ import (
 // weekly renewals: then one of those is asked for again after so long.
 const scopesLast = 24 * time.Hour
 
-// scopesMost bounds the keys that are remembered. A renewal may bring a new one each week.
+// scopesMost bounds what is remembered. A renewal may bring a new key each week.
 const scopesMost = 64
 
 // scopes tell a key that the service refuses from an operation that it refuses to every key: a subscription may lack one. A key that another
 // operation has taken since is no dead key; no new one would help.
 type scopes struct {
 	mu      sync.Mutex
-	refused map[Operation]time.Time                 // since when the operation takes no key
-	taken   map[keys.Secret]map[Operation]time.Time // when an operation took the key last
+	refused [len(routes)]time.Time // since when an operation takes no key
+	taken   []takenKey
 }
 
-// noteRefused notes that an operation has refused a key.
-func (s *scopes) noteRefused(op Operation) {
+// takenKey is when an operation took a key last.
+type takenKey struct {
+	op  Operation
+	key keys.Secret
+	at  time.Time
+}
+
+// note notes whether an operation takes a key.
+func (s *scopes) note(op Operation, key keys.Secret, taken bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.refused == nil {
-		s.refused = map[Operation]time.Time{}
+	now := time.Now()
+	if !taken {
+		if s.refused[op].IsZero() {
+			s.refused[op] = now
+		}
+		return
 	}
-	if s.refused[op].IsZero() {
-		s.refused[op] = time.Now()
+	s.refused[op] = time.Time{}
+	for i := range s.taken {
+		if t := &s.taken[i]; t.op == op && t.key == key {
+			t.at = now
+			return
+		}
 	}
+	s.taken = append(s.taken[max(0, len(s.taken)-scopesMost):], takenKey{op, key, now})
 }
 
-// noteTaken notes that an operation has taken a key.
-func (s *scopes) noteTaken(op Operation, key keys.Secret) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.refused, op)
-	if s.taken == nil || len(s.taken) > scopesMost {
-		s.taken = map[keys.Secret]map[Operation]time.Time{}
-	}
-	if s.taken[key] == nil {
-		s.taken[key] = map[Operation]time.Time{}
-	}
-	s.taken[key][op] = time.Now()
-}
-
-// elsewhere says what was being done when the service took one of the keys since the operation refuses them; empty: it took none.
-func (s *scopes) elsewhere(op Operation, all []keys.Secret) (doing string) {
+// elsewhere says what was being done when the service took a key since the operation refuses it, of any key where none is named; empty: it took
+// none.
+func (s *scopes) elsewhere(op Operation, key keys.Secret) (doing string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	since := s.refused[op]
-	if since.IsZero() {
-		return ""
-	}
-	var newest time.Time
-	for _, key := range all {
-		for other, at := range s.taken[key] {
-			if other != op && !at.Before(since) && time.Since(at) < scopesLast && at.After(newest) {
-				newest, doing = at, routes[other].doing
-			}
+	for i := range s.taken {
+		t := &s.taken[i]
+		if t.op != op && (key == "" || t.key == key) && !since.IsZero() && !t.at.Before(since) && time.Since(t.at) < scopesLast {
+			doing = routes[t.op].doing
 		}
 	}
 	return doing
@@ -71,5 +69,9 @@ func (s *scopes) elsewhere(op Operation, all []keys.Secret) (doing string) {
 func (s *scopes) forget(key keys.Secret) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.taken, key)
+	for i := range s.taken {
+		if s.taken[i].key == key {
+			s.taken[i].at = time.Time{}
+		}
+	}
 }

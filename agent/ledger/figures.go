@@ -57,11 +57,47 @@ func measuredOrConstant(measured *float64, s Source) *float64 {
 	return v
 }
 
+// Range of gravity (API) and temperature (degF) for which API MPMS 11.1 (2004) gives factors of crude.
+const (
+	leastAPI, mostAPI   = -10, 100
+	leastDegF, mostDegF = -58, 302
+)
+
+// figure is a number beside a ticket's gauges that a person may give.
+type figure struct {
+	name, such         string
+	of                 func(*cloud.RunTicket) **float64
+	least, most        float64 // outside it is another unit's
+	seldomBelow, above float64 // outside it is oil that hardly anybody buys, and most probably a slip
+}
+
+var figures = []figure{
+	{"gravity", `a specific gravity such as 0.83, not degrees API (SG = 141.5 / (131.5 + API))`, func(r *cloud.RunTicket) **float64 { return &r.SpecificGravity }, 0.5, 1.2, 0.62, 1.03},
+	{"bsw", "a percentage such as 0.4", func(r *cloud.RunTicket) **float64 { return &r.BSW }, 0, 100, 0, 10},
+	{"top temperature", "degrees Fahrenheit such as 78.5", func(r *cloud.RunTicket) **float64 { return &r.TopTemperature }, leastDegF, mostDegF, -20, 180},
+	{"bottom temperature", "degrees Fahrenheit such as 78.5", func(r *cloud.RunTicket) **float64 { return &r.BottomTemperature }, leastDegF, mostDegF, -20, 180},
+}
+
+// figureOf is the figure of a field that can be edited, or of a tank's key in the configuration.
+func figureOf(field string) figure {
+	name := strings.ReplaceAll(strings.TrimPrefix(field, "specific_"), "_", " ")
+	i := slices.IndexFunc(figures, func(f figure) bool { return f.name == name })
+	return figures[i]
+}
+
+// check refuses what can be no such figure.
+func (f figure) check(v float64) error {
+	if v >= f.least && v <= f.most {
+		return nil
+	}
+	return fmt.Errorf("%.6g is no %s; want %s, from %g to %g", v, f.name, f.such, f.least, f.most)
+}
+
 // bswDrift, in percent, is how far beyond its ends a probe of BS&W may read: its zero drifts, and it means the end.
 const bswDrift = 1
 
 // figureKeys are the keys of a tank in the configuration that name the points of its figures.
-var figureKeys = map[tank.Kind]string{tank.TopTemperature: "top_temperature", tank.BottomTemperature: "bottom_temperature",
+var figureKeys = [...]string{tank.TopTemperature: "top_temperature", tank.BottomTemperature: "bottom_temperature",
 	tank.Gravity: "specific_gravity", tank.BSW: "bsw"}
 
 // Measured is what a point's number in a unit says of a figure of a tank, by the figure's key in the configuration: degrees Fahrenheit, a
@@ -89,35 +125,24 @@ const aboveLevel = 1
 // dropImpossible leaves out what was measured beside the gauges of a load and cannot be: a ticket says nothing rather than that, and asks.
 func dropImpossible(l *tank.Load) {
 	var why []string
-	for _, f := range []struct {
-		key, at string
-		v       **float64
-	}{
-		{"top_temperature", "", &l.TopTemperature}, {"top_temperature", " at the closing", &l.ClosingTop},
-		{"bottom_temperature", "", &l.BottomTemperature}, {"bottom_temperature", " at the closing", &l.ClosingBottom},
-		{"specific_gravity", "", &l.Gravity}, {"bsw", "", &l.BSW},
-	} {
-		if *f.v == nil {
+	measured := [...]**float64{&l.TopTemperature, &l.BottomTemperature, &l.Gravity, &l.BSW, &l.ClosingTop, &l.ClosingBottom}
+	for i, key := range [...]string{"top_temperature", "bottom_temperature", "specific_gravity", "bsw", "top_temperature", "bottom_temperature"} {
+		of := measured[i]
+		if *of == nil {
 			continue
 		}
-		v, err := Measured(f.key, **f.v, "")
-		if *f.v = &v; err != nil {
-			*f.v = nil
-			name := figureOf(f.key).name
-			if !slices.ContainsFunc(why, func(told string) bool { return strings.HasPrefix(told, name) }) {
-				why = append(why, fmt.Sprintf("%s%s was read as %.6g: that cannot be and is left out", name, f.at, v))
+		v, err := Measured(key, **of, "")
+		if *of = &v; err != nil {
+			*of = nil
+			name := figureOf(key).name
+			if !strings.Contains(strings.Join(why, ""), name) {
+				why = append(why, fmt.Sprintf("%s was read as %.6g: that cannot be and is left out", name, v))
 			}
 		}
 	}
-	for _, w := range []struct {
-		water *float64
-		level float64
-	}{{l.OpenWater, l.Open}, {l.CloseWater, l.Close}} {
-		if w.water != nil && *w.water > w.level+aboveLevel {
-			why = append(why, fmt.Sprintf("the oil/water interface was read at %.6g in above the level of %.6g: that cannot be and no free water is taken off", *w.water, w.level))
-			l.OpenWater, l.CloseWater = nil, nil
-			break
-		}
+	if w := l.OpenWater; w != nil && *w > l.Open+aboveLevel || l.CloseWater != nil && *l.CloseWater > l.Close+aboveLevel {
+		l.OpenWater, l.CloseWater = nil, nil
+		why = append(why, "the oil/water interface was read above the level: that cannot be and no free water is taken off")
 	}
 	l.Review = append(slices.Clone(l.Review), why...)
 }

@@ -106,7 +106,7 @@ func TestWhatCannotBeIsLeftOutAndAsks(t *testing.T) {
 		"degrees API said":          {func(t *Tank) { t.Gravity = Source{Point: "plc/top"} }, 38.5, "API", "specificGravity", 0.8324, ""},
 		"a percentage of 140":       {func(t *Tank) { t.BSW = Source{Point: "plc/top"} }, 140, "percent", "bsw", 0, "bsw was read as 140"},
 		"a probe whose zero is off": {func(t *Tank) { t.BSW = Source{Point: "plc/top"} }, -0.04, "percent", "bsw", 1e-9, ""},
-		"water above the oil":       {func(t *Tank) { t.Interface, t.Tank.Interface = "plc/top", true; t.BSW.Constant = new(0.3) }, 200, "in", "bsw", 0.3, "the oil/water interface was read at 200 in above the level of 180"},
+		"water above the oil":       {func(t *Tank) { t.Interface, t.Tank.Interface = "plc/top", true; t.BSW.Constant = new(0.3) }, 200, "in", "bsw", 0.3, "the oil/water interface was read above the level"},
 		"water as far as it can":    {func(t *Tank) { t.Interface, t.Tank.Interface = "plc/top", true; t.BSW.Constant = new(0.3) }, 80.5, "in", "bsw", 0.3, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

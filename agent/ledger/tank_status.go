@@ -130,41 +130,39 @@ func (l *Ledger) snapshot() Snapshot {
 	}
 	for i, t := range l.site.Tanks {
 		s.Tanks = append(s.Tanks, l.tankStatus(i, t))
-		if why := s.Tanks[i].Error; why != "" {
-			s.refuse(t.Level, func(collectors.Reading) error { return errors.New(why) })
+		if r := s.good(t.Level); r != nil && s.Tanks[i].Error != "" {
+			r.Quality, r.Err = collectors.Bad, errors.New(s.Tanks[i].Error)
 		}
 		g := l.state.setups.configured[i]
 		t.Height = g.Height
-		s.refuse(t.Interface, func(r collectors.Reading) error {
+		if r := s.good(t.Interface); r != nil {
 			_, err := t.Inches(r.Value, string(r.Unit), g.Offset)
-			return misread(err)
-		})
-		for key, of := range []Source{tank.TopTemperature: t.Top, tank.BottomTemperature: t.Bottom, tank.Gravity: t.Gravity, tank.BSW: t.BSW} {
-			s.refuse(of.Point, func(r collectors.Reading) error {
-				_, err := Measured(figureKeys[tank.Kind(key)], r.Value, r.Unit)
-				return misread(err)
-			})
+			refuse(r, err)
+		}
+		for kind, of := range [...]Source{tank.TopTemperature: t.Top, tank.BottomTemperature: t.Bottom, tank.Gravity: t.Gravity, tank.BSW: t.BSW} {
+			if r := s.good(of.Point); r != nil {
+				_, err := Measured(figureKeys[kind], r.Value, r.Unit)
+				refuse(r, err)
+			}
 		}
 	}
 	return s
 }
 
-// misread says what to do about a value that cannot be.
-func misread(err error) error {
-	if err == nil {
-		return nil
+// good is a point's reading that is not Bad; nil: there is none.
+func (s *Snapshot) good(p collectors.Point) *collectors.Reading {
+	for i := range s.Readings {
+		if r := &s.Readings[i]; r.Point == p && r.Quality != collectors.Bad {
+			return r
+		}
 	}
-	return fmt.Errorf("%w; look at its unit, order, scale and register", err)
+	return nil
 }
 
-// refuse makes a point's reading Bad where it can be nothing of what a tank takes it for.
-func (s *Snapshot) refuse(p collectors.Point, why func(collectors.Reading) error) {
-	at := slices.IndexFunc(s.Readings, func(r collectors.Reading) bool { return r.Point == p })
-	if at < 0 || s.Readings[at].Quality == collectors.Bad {
-		return
-	}
-	if err := why(s.Readings[at]); err != nil {
-		s.Readings[at].Quality, s.Readings[at].Err = collectors.Bad, err
+// refuse makes a reading Bad where it can be nothing of what a tank takes it for.
+func refuse(r *collectors.Reading, err error) {
+	if err != nil {
+		r.Quality, r.Err = collectors.Bad, fmt.Errorf("%w; look at its unit, order, scale and register", err)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -151,36 +150,6 @@ func (w *ManualTicket) load(t *Tank) *tank.Load {
 		l.ClosingBottom = w.seen.ClosingBottom
 	}
 	return l
-}
-
-// figure is a number beside a ticket's gauges that a person may give.
-type figure struct {
-	name, such         string
-	of                 func(*cloud.RunTicket) **float64
-	least, most        float64 // outside it is another unit's
-	seldomBelow, above float64 // outside it is oil that hardly anybody buys, and most probably a slip
-}
-
-var figures = []figure{
-	{"gravity", `a specific gravity such as 0.83, not degrees API (SG = 141.5 / (131.5 + API))`, func(r *cloud.RunTicket) **float64 { return &r.SpecificGravity }, 0.5, 1.2, 0.62, 1.03},
-	{"bsw", "a percentage such as 0.4", func(r *cloud.RunTicket) **float64 { return &r.BSW }, 0, 100, 0, 10},
-	{"top temperature", "degrees Fahrenheit such as 78.5", func(r *cloud.RunTicket) **float64 { return &r.TopTemperature }, leastDegF, mostDegF, -20, 180},
-	{"bottom temperature", "degrees Fahrenheit such as 78.5", func(r *cloud.RunTicket) **float64 { return &r.BottomTemperature }, leastDegF, mostDegF, -20, 180},
-}
-
-// figureOf is the figure of a field that can be edited, or of a tank's key in the configuration.
-func figureOf(field string) figure {
-	name := strings.ReplaceAll(strings.TrimPrefix(field, "specific_"), "_", " ")
-	i := slices.IndexFunc(figures, func(f figure) bool { return f.name == name })
-	return figures[i]
-}
-
-// check refuses what can be no such figure.
-func (f figure) check(v float64) error {
-	if v >= f.least && v <= f.most {
-		return nil
-	}
-	return fmt.Errorf("%.6g is no %s; want %s, from %g to %g", v, f.name, f.such, f.least, f.most)
 }
 
 // figureDoubts are what speaks against the figures of a ticket as it would leave.

@@ -33,12 +33,6 @@ type Volumes struct {
 	Missing       []string `json:"missing,omitempty"`   // what gross or net want and nobody measured
 }
 
-// Range of gravity (API) and temperature (degF) for which API MPMS 11.1 (2004) gives factors of crude.
-const (
-	leastAPI, mostAPI   = -10, 100
-	leastDegF, mostDegF = -58, 302
-)
-
 // volumes computes what a ticket's figures allow.
 func (s *Site) volumes(t *Tank, load *tank.Load, r *cloud.RunTicket) *Volumes {
 	v := &Volumes{OpenBbl: hundredths(load.OpenBbl), CloseBbl: hundredths(load.CloseBbl), BSW: r.BSW}

@@ -248,10 +248,11 @@ func (d Device) Warnings(named bool) (all []collectors.Problem) {
 				"%d is a %s, which is on or off and has no unit; did you mean modicon: %d?", *p.Modicon, table, 40000+*p.Modicon%10000)})
 		}
 	}
-	for _, of := range []func() (collectors.Problem, bool){d.overlap, d.swappedBytes} {
-		if first, found := of(); found {
-			all = append(all, first)
-		}
+	if over, found := d.overlap(); found {
+		all = append(all, over)
+	}
+	if swapped, found := d.swappedBytes(); found {
+		all = append(all, swapped)
 	}
 	if d.Share != "" && share.IsPrivilegedPort(d.Share) {
 		all = append(all, collectors.Problem{Path: "share", Message: d.Share + ": ports below 1024 are for root, and the packaged service is not; 1502 is free for all"})
