@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -125,6 +126,19 @@ func (s siteTanks) heldBy(mates []int, at, per float64) (inches float64, ok bool
 	return inches, true
 }
 
+// sumOf is what some tanks hold together whenever one of them was read, in inches of another: the same, whichever of them is asked.
+func (s siteTanks) sumOf(tanks []int, from, to, per float64) (sum []sample) {
+	for _, j := range tanks {
+		for _, x := range between(s.st.tanks[j].levels.recent, from, to) {
+			if in, known := s.heldBy(tanks, x.t, per); known {
+				sum = append(sum, sample{t: x.t, v: float32(in)})
+			}
+		}
+	}
+	slices.SortFunc(sum, func(a, b sample) int { return cmp.Compare(a.t, b.t) })
+	return sum
+}
+
 // heldTogether is, at each of a tank's samples, what it and its mates hold, in inches of it, and how far it lies apart from them, until the
 // level of one of them is not known.
 func (s siteTanks) heldTogether(b []sample, mates []int, share, per float64) (sum, apart []sample) {
@@ -203,7 +217,7 @@ func (s siteTanks) readTogether(i int, ts *tankState, d *draw) {
 		made.usual = math.Max(0, all-rising)
 	case e.first != 0 || stopped > d.end || d.evened > d.end: // the last one: as another of its load is
 		quiet := math.Max(math.Max(t.Loads.GroupSettle.Seconds(), d.evened-stopped), math.Min(e.until(evenBbl/per), evenLongest/2))
-		if e.first == 0 && stopped == d.end {
+		if e.first == 0 && stopped == d.end && !d.bySum {
 			next = 0 // another evens out: nobody knows when this one has
 		}
 		off, even := s.lastApart(ts, *d, mates, share, per, bounds{stopped + quiet, next}, float64(apart[len(apart)-1].v)*(1-share))

@@ -40,7 +40,7 @@ func (u *update) decide(i int, ts *tankState, d draw, now float64) {
 		u.eventVolume(removed, "")
 		u.addVerdict(i, ts, d, WaterDrawn, "the oil/water interface fell with the level")
 	default:
-		if rate := removed / minutes; rate < 0.8*t.Loads.MinRate && d.samples > 0 {
+		if rate := u.togetherRate(i, d, removed/minutes); rate < 0.8*t.Loads.MinRate && d.samples > 0 {
 			d.doubts = append(d.doubts, fmt.Sprintf("it left at %.1f bbl a minute, where min_rate is %g: by gravity, or a leak", rate, t.Loads.MinRate))
 		}
 		u.oilDraw(i, ts, d, removed, now)

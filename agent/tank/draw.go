@@ -28,6 +28,7 @@ type draw struct {
 	settled          float64  // in that the well made until then, as seen
 	share            bool     // a group's tank gave it, too slowly to be found, to the draw from another
 	away             bool     // its well was turned away, or shut in: nothing strays about it
+	bySum            bool     // its opening is its part of what its group held when that began to fall
 	uneven           bool     // the tanks of its group were not even at its start: its opening is its share of what they held
 	apart            float64  // in that it lies above that share when they are even
 	behind           []sample // in a group the samples behind it, without what the equaliser moves; nil: as they were read

@@ -231,9 +231,11 @@ func (s siteTanks) risesAsFalls(i, j int, d draw, step float64) bool {
 func (s siteTanks) jointly(i int, d draw) (start, end float64) {
 	start, end = d.start, d.end
 	for j := range s.mates(i) {
-		for _, x := range s.drawsOf(j) {
-			if _, settles := s.evenedOut(j, x); x.end > d.start && x.start >= s.st.tanks[i].lastDrawEnd && !settles && !s.fellAlone(j, x) {
-				start = math.Min(start, x.start)
+		for _, x := range append(s.drawsOf(j), asDraws(s.st.tanks[j].reports.loads)...) { // the last that was decided may be the equaliser's, behind its load
+			if x.end > d.start && x.start >= s.st.tanks[i].lastDrawEnd && !s.fellAlone(j, x) {
+				if _, settles := s.evenedOut(j, x); !settles {
+					start = math.Min(start, x.start)
+				}
 			}
 			if x.start < d.end && x.end < d.end+jointLead {
 				end = math.Max(end, x.end)
@@ -313,39 +315,12 @@ func (s siteTanks) movedInto(from, to int, d, theirs draw) bool {
 // startJointly gives a group's tank the start of the draw that pulls it down through the equaliser, however late it follows, as the last of a
 // chain does; no sooner than it was decided what it gave before.
 func (s siteTanks) startJointly(i int, ts *tankState, d *draw) {
-	if start, _ := s.jointly(i, *d); start < d.start {
+	start, _ := s.jointly(i, *d)
+	if at, opening, ok := s.fellFrom(i, *d, start); ok {
+		d.stood = math.Max(0, d.stood-math.Max(0, at-d.start))
+		d.start, d.opening, d.bySum, d.within.lo, d.early, d.pause = at, opening, true, at, 0, 0
+	} else if start < d.start {
 		ts.moveStart(&s.site.tanks[i], d, math.Inf(-1), start)
-	}
-	s.startsTogether(i, ts, d)
-}
-
-// startsTogether gives a group's tank the start at which what all of them hold began to fall, where it had fallen before: until then it filled
-// the others, which a truck had left lower, and that is no part of a load.
-func (s siteTanks) startsTogether(i int, ts *tankState, d *draw) {
-	t, mates := &s.site.tanks[i], 0
-	for range s.mates(i) {
-		mates++
-	}
-	known, share := s.joined(i, *d)
-	if b := between(ts.levels.recent, d.start, d.end); mates > 0 && len(known) == mates {
-		per := t.Table.PerInch(d.closing.level)
-		sum, _ := s.heldTogether(b, known, share, per)
-		noise := 2 * restSigmas * ts.noise.perSample()
-		for _, j := range known {
-			noise = math.Hypot(noise, 2*restSigmas*s.st.tanks[j].noise.perSample()*s.site.tanks[j].Table.PerInch(d.closing.level)/per)
-		}
-		k := fallsOn(sum, d.start, partBbl/per+noise, noise)
-		if k == len(sum) || k == 0 {
-			return
-		}
-		was, _ := s.heldBy(known, d.start, per)
-		left := t.barrels(d.opening.level, float64(b[k].v))
-		if left <= math.Max(partBbl, wrongBbl(t.volume(*d))) || (d.opening.level+was-float64(sum[k].v))*per > (1-explainedShare)*left {
-			return
-		}
-		d.stood = math.Max(0, d.stood-(b[k].t-d.start))
-		d.start, d.within.lo, d.early, d.pause = b[k].t, b[k].t, 0, 0
-		d.opening = gauge{level: float64(b[k].v), err: math.Hypot(ts.noise.perSample(), float64(b[k-1].v-b[k].v)/2), samples: 1}
 	}
 }
 
@@ -383,13 +358,19 @@ func (s siteTanks) evenedOut(i int, d draw) (name string, settles bool) {
 }
 
 // fellAlone says that no other tank of the group fell while this one was drawn from: the equaliser
-// was shut.
+// was shut. One that it filled at first, and that fell with this one from then on, did.
 func (s siteTanks) fellAlone(i int, d draw) bool {
 	own := &s.site.tanks[i]
 	for j, o := range s.mates(i) {
-		was, before := s.st.tanks[j].levels.held(d.start - showsFrom)
-		is, behind := s.st.tanks[j].levels.held(d.end)
-		if before && behind && o.barrels(was, is) > aloneMost*own.volume(d) {
+		ts := s.st.tanks[j]
+		was, before := ts.levels.held(d.start - showsFrom)
+		is, behind := ts.levels.held(d.end)
+		least := aloneMost * own.volume(d)
+		high := was
+		if b := between(ts.levels.recent, d.start, d.end); len(b) > 0 { // less what its noise adds
+			high = math.Max(was, float64(b[highest(b)].v)-2*restSigmas*ts.noise.perSample())
+		}
+		if before && behind && (o.barrels(was, is) > least || o.barrels(high, is) > math.Max(partBbl, least)) {
 			return false
 		}
 	}

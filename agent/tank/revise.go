@@ -327,3 +327,52 @@ func (s siteTanks) cutByMates(i int, draws []draw) []draw {
 	}
 	return draws
 }
+
+// fellFrom is when what all tanks of a group hold began to fall, where they had only given to each other since a time, as a truck had left them uneven:
+// that is no part of a load. The opening of one of them is its part of what all of them held in the minutes before, as no two are read at one instant.
+func (s siteTanks) fellFrom(i int, d draw, since float64) (at float64, opening gauge, ok bool) {
+	mates := 0
+	for range s.mates(i) {
+		mates++
+	}
+	all, share := s.joined(i, d)
+	if mates == 0 || len(all) < mates {
+		return 0, opening, false
+	}
+	all = append(all, i)
+	long := math.Max(2*restNear, 2.5*s.st.tanks[i].interval.fresh())
+	per, noise, ended := s.site.tanks[i].Table.PerInch(d.closing.level), 0.0, since-long
+	for _, j := range all {
+		noise = math.Hypot(noise, 2*restSigmas*s.st.tanks[j].noise.perSample()*s.site.tanks[j].Table.PerInch(d.closing.level)/per)
+		for _, x := range s.drawsOf(j) {
+			if x.end <= since {
+				ended = math.Max(ended, x.end+showsTo)
+			}
+		}
+	}
+	sum := s.sumOf(all, ended, d.end, per)
+	noise = math.Max(noise, 2*restSigmas*neighbourScatter(sum))
+	first := searchTime(sum, since)
+	k := first + fallsOn(sum[first:], since, partBbl/per+noise, noise)
+	if k == len(sum) {
+		return 0, opening, false
+	}
+	if at = sum[k].t; k == first {
+		at = since // as another of them was asked before
+	}
+	gave, came, from := 0.0, 0.0, math.Max(ended, math.Min(since, at-long))
+	for _, j := range all {
+		bbl := s.st.tanks[j].rise(&s.site.tanks[j], from, at)
+		gave, came = gave+math.Max(0, -bbl), came+math.Max(0, bbl)
+	}
+	if gave <= partBbl || came < explainedShare*gave {
+		return 0, opening, false
+	}
+	held := between(sum, math.Max(ended, at-long), at)
+	if len(held) == 0 {
+		held = sum[k : k+1]
+	}
+	own, _ := s.st.tanks[i].levels.held(at)
+	err := math.Hypot(s.st.tanks[i].noise.perSample(), share*neighbourScatter(held))
+	return at, gauge{level: own + share*(stats.Median(values(held))-float64(sum[k].v)), err: err, samples: len(held)}, true
+}

@@ -210,7 +210,7 @@ func (s siteTanks) lastApart(ts *tankState, d draw, mates []int, share, per floa
 	if v := off(in.lo, math.Min(in.lo+gaugeAfter, in.hi)); len(v) > 0 {
 		return stats.Median(v), true
 	}
-	if v := off(d.start-pauseSure-levelFar, d.start-rampClear); len(v) > 0 {
+	if v := off(d.start-pauseSure-levelFar, d.start-rampClear); len(v) > 0 && !d.bySum {
 		return stats.Median(v), false
 	}
 	return seen, false
@@ -300,7 +300,7 @@ func (s siteTanks) opensTogether(i int, ts *tankState, d *draw) {
 func withoutTold(ts *tankState, t *Tank, d *draw) {
 	per := t.Table.PerInch(d.closing.level)
 	for _, l := range ts.reports.loads {
-		if l.start > d.end || l.end < d.start-evenLongest {
+		if d.bySum || l.start > d.end || l.end < d.start-evenLongest {
 			continue
 		}
 		low := math.Min(d.opening.level, l.opening)
