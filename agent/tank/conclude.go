@@ -87,8 +87,8 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 }
 
 // blindOver says that nobody knows what a group's tank gave over a draw from another: it was not read, or its value stood still, as it
-// never does.
-func (s siteTanks) blindOver(j int, d draw) bool {
+// never does, and did not go on from there as the equaliser was opened, into the other.
+func (s siteTanks) blindOver(i, j int, d draw) bool {
 	ts := s.st.tanks[j]
 	_, before := ts.levels.held(d.start)
 	_, behind := ts.levels.held(d.end)
@@ -97,7 +97,21 @@ func (s siteTanks) blindOver(j int, d draw) bool {
 	}
 	b := between(ts.levels.recent, math.Inf(-1), d.end)
 	since, _ := sameAs(b, len(b)-1)
-	return len(b) > 0 && b[since].t < d.start && ts.interval.stood(d.end-b[since].t, neverHeld)
+	if len(b) == 0 || b[since].t >= d.start || !ts.interval.stood(d.end-b[since].t, neverHeld) {
+		return false
+	}
+	stood := d.end
+	for _, x := range between(ts.levels.recent, d.end, d.end+evenLongest) {
+		if gave := s.site.tanks[j].barrels(float64(b[since].v), float64(x.v)); gave > partBbl {
+			was, _ := s.st.tanks[i].levels.held(stood)
+			is, _ := s.st.tanks[i].levels.held(x.t)
+			return s.site.tanks[i].barrels(is, was) < explainedShare*gave
+		}
+		if x.v == b[since].v {
+			stood = x.t
+		}
+	}
+	return true
 }
 
 // joined are the tanks beside one in its group whose levels are known over a draw, and the share of a barrel in all of them
@@ -105,7 +119,7 @@ func (s siteTanks) blindOver(j int, d draw) bool {
 func (s siteTanks) joined(i int, d draw) (mates []int, share float64) {
 	own, all := s.site.tanks[i].Table.PerInch(d.closing.level), 0.0
 	for j, o := range s.mates(i) {
-		if !s.blindOver(j, d) {
+		if !s.blindOver(i, j, d) {
 			v, _ := s.st.tanks[j].levels.held(d.end)
 			mates, all = append(mates, j), all+o.Table.PerInch(v)
 		}

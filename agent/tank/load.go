@@ -179,7 +179,7 @@ func (s siteTanks) missingShares(i int, d draw, removed float64) (why []string) 
 		return nil // the equaliser was shut
 	}
 	for j, o := range s.mates(i) {
-		if s.blindOver(j, d) {
+		if s.blindOver(i, j, d) {
 			why = append(why, fmt.Sprintf("tank %s of its group was not read meanwhile: its share, about %.0f bbl, is not gauged", o.ID, removed*o.barrels(d.opening.level, d.closing.level)/own.volume(d)))
 		}
 	}

@@ -2,6 +2,7 @@ package tank
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"gauger/agent/tank/tanktest"
@@ -30,6 +31,30 @@ func TestATruckBeforeAReopenedEqualiserHasDoneItsWork(t *testing.T) {
 		}
 		if want := 70 * tanktest.PerInch; n != 2 || math.Abs(sum-want) > 1.5 {
 			t.Errorf("%+v: %d tickets of %.1f bbl together for a truck of %.1f: %+v", c, n, sum, want, r.verdicts)
+		}
+	}
+}
+
+// The equaliser is shut for a load, and the well feeds the tank that is loaded: the other stands as it never does, and gives to that one as soon as it
+// is opened. It was read all the time.
+func TestATankThatStandsBehindAShutEqualiserWasRead(t *testing.T) {
+	const at, opened = 4 * tanktest.Hour, 4*tanktest.Hour + 3300
+	low, high := knots([2]float64{0, 114.1}, [2]float64{at, 150.1}, [2]float64{at + 1300, 90.1}, [2]float64{opened, 91}, [2]float64{opened + 1200, 121}, [2]float64{9 * tanktest.Hour, 150}),
+		knots([2]float64{0, 114.1}, [2]float64{at, 150.1}, [2]float64{opened, 150.1}, [2]float64{opened + 1200, 121}, [2]float64{9 * tanktest.Hour, 150})
+	r := newRig(t, make([]tanktest.Well, 2)...)
+	for i := range r.site.tanks {
+		r.site.tanks[i].Group, r.site.tanks[i].Sensor = "A", "float"
+	}
+	r.sensor = func(i int, s, _ float64) (float64, bool) {
+		return math.Floor(4*[]func(float64) float64{low, high}[i](s)) / 4, true
+	}
+	r.run(0, 8*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-60*tanktest.PerInch) > 1.5 {
+		t.Fatalf("%+v %+v, want one load of %.1f bbl", r.loads, r.verdicts, 60*tanktest.PerInch)
+	}
+	for _, why := range r.loads[0].Review {
+		if strings.Contains(why, "was not read") {
+			t.Error(why)
 		}
 	}
 }
