@@ -357,8 +357,13 @@ func (s siteTanks) fellFrom(i int, d draw, since float64) (at float64, opening g
 	if k == len(sum) {
 		return 0, opening, false
 	}
-	if at = sum[k].t; k == first {
-		at = since // as another of them was asked before
+	at = sum[k].t
+	for _, j := range all {
+		for _, l := range s.st.tanks[j].reports.loads { // one that was asked before
+			if math.Abs(l.start-at) <= long && l.end > d.start {
+				at = l.start
+			}
+		}
 	}
 	gave, came, from := 0.0, 0.0, math.Max(ended, math.Min(since, at-long))
 	for _, j := range all {
@@ -372,7 +377,8 @@ func (s siteTanks) fellFrom(i int, d draw, since float64) (at float64, opening g
 	if len(held) == 0 {
 		held = sum[k : k+1]
 	}
-	own, _ := s.st.tanks[i].levels.held(at)
+	own, seen := s.st.tanks[i].levels.held(at)
+	in, known := s.heldBy(all, at, per)
 	err := math.Hypot(s.st.tanks[i].noise.perSample(), share*neighbourScatter(held))
-	return at, gauge{level: own + share*(stats.Median(values(held))-float64(sum[k].v)), err: err, samples: len(held)}, true
+	return at, gauge{level: own + share*(stats.Median(values(held))-in), err: err, samples: len(held)}, seen && known
 }
