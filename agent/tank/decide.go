@@ -117,7 +117,7 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 		name, rose = u.othersRoseOver(i, d)
 		into, moved = u.filledWhileDrawn(i, d)
 	}
-	if rose >= explainedShare*removed && (!u.explainsRise(i, d, removed) || u.onlyReturned(i, d, rose)) {
+	if rose >= explainedShare*removed && (!u.explainsRise(i, d, removed) || u.onlyReturned(i, d, removed)) {
 		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, but not in step with this one, or more than one fell: a transfer is not excluded", name, rose))
 		rose = 0
 	}

@@ -1,12 +1,8 @@
 package tank
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 const (
-	handedWithin   = 600.0      // s in which a gateway has begun to hand on a load that it kept
 	explainedShare = 0.6        // share of a draw that has to show elsewhere to explain it
 	leapMost       = 0.8        // share of a fall in leaps, above which it was no pump's
 	backExact      = 0.3        // in by which a level may lie off that has to be exactly where it was
@@ -275,44 +271,4 @@ func leaptBefore(ts *tankState, d draw) float64 {
 // barrel and a hundredth of it.
 func chanceWrong(bbl, sigma float64) float64 {
 	return math.Erfc(wrongBbl(bbl) / (sigma * math.Sqrt2))
-}
-
-// handedOn says that a fall that no pump makes is on its way in its readings, each a little lower, and began right behind a silence in which a pump
-// may have made it: a gateway that hands on what it kept stamps it closer together than it was read.
-func handedOn(ts *tankState, t *Tank, d draw) bool {
-	b, fall, under := ts.levels.recent, d.opening.level-d.closing.level, 0
-	k := searchTime(b, d.start)
-	for n := max(1, k); n < len(b) && b[n].t <= d.end; n++ {
-		if float64(b[n].v-b[n-1].v) > ts.noiseFloor(t) {
-			return false
-		}
-		if v := float64(b[n].v); v < d.opening.level-pumpedEdge*fall && v > d.closing.level+pumpedEdge*fall {
-			under++
-		}
-	}
-	for ; under >= stepFew && k > 0 && k < len(b) && d.start-b[k].t < handedWithin; k-- {
-		if b[k].t-b[k-1].t >= math.Max(t.Loads.GapMin.Seconds(), fall/t.maxRate(d.closing.level)) {
-			return true
-		}
-	}
-	return false
-}
-
-// fellAtOnce are the inches of a draw's fall that leaps made, and why it was no pump's, where they were most of it; what one may have made asks.
-func fellAtOnce(ts *tankState, t *Tank, d *draw, fall float64) (inches float64, why string) {
-	inches, pumps := leaps(ts, t, *d, fasterThan)
-	quick, _ := leaps(ts, t, *d, quickTimes)
-	switch {
-	case inches < leapSome*fall && t.pumpRate(*d) > fasterThan*t.Loads.MaxRate || inches >= leapMost*fall && pumped(ts, t, *d, quickTimes) && quick < leapMost*fall: // two trucks at once, or a pump that nobody has reckoned with
-		d.doubts = append(d.doubts, fmt.Sprintf("it fell by %.1f bbl a minute, faster than max_rate", t.pumpRate(*d)))
-	case inches >= leapMost*fall && stoodSince(ts, *d):
-		d.doubts = append(d.doubts, fmt.Sprintf("the value stood still since the draw before it, and fell by %.1f in at once: the rest of that, if the sensor hung", fall))
-	case inches >= leapMost*fall && handedOn(ts, t, *d):
-		d.doubts = append(d.doubts, "it fell faster than max_rate, right behind a silence that was long enough for a truck: a gateway that hands on what it kept, or a sensor that moved")
-	case inches >= leapMost*fall && pumps != 2: // twice: it hung, and showed the oil when the truck had gone
-		return inches, "it fell at once, faster than max_rate"
-	case inches >= leapSome*fall:
-		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell at once, faster than max_rate", inches, fall))
-	}
-	return inches, ""
 }

@@ -13,8 +13,6 @@ import (
 const (
 	timeRounding   = time.Second / 10                 // of site time, to which times are rounded: what prints them cuts off, and 09:39:59.99 would be 09:39
 	truckStays     = 2 * 3600.0                       // s that no truck stays at such a rate
-	trendMost      = 64                               // samples
-	trendBefore    = 20 * 60                          // s before the start
 	confidenceLow  = 0.75                             // below which a person looks at a load
 	reviewChance   = 1 - confidenceLow/confidenceMost // that a volume is off by more than a barrel and a hundredth: that much alone makes its confidence low
 	usualError     = 0.45                             // share of the error that 19 of 20 are within which is the standard error of most: few are off by far more
@@ -122,6 +120,35 @@ func (s siteTanks) shutOff(i int, d draw, from, to float64) bool {
 	return longer > 1 && s.turnedTo(i, since, from, to, rate*(to-from)*t.Table.PerInch(d.opening.level))
 }
 
+// fedElsewhere are the barrels by which the site's other tanks rose between two times beyond what they usually do, and its standard error.
+// One that was drawn from says as much as it took in before that, or behind it, where that is most of the time; unseen is that one of them says nothing.
+func (s siteTanks) fedElsewhere(i int, from, to float64) (bbl, err float64, unseen bool) {
+	for j, o := range s.separate(i) {
+		other, lo, hi := s.st.tanks[j], from, to
+		for _, x := range s.drawsOf(j) {
+			switch {
+			case x.end <= lo || x.start >= hi:
+			case x.start-lo > hi-x.end:
+				hi = x.start
+			default:
+				lo = x.end
+			}
+		}
+		rose, seen := other.riseKnown(o, lo, hi, other.readFar())
+		if !seen || hi-lo < (to-from)/2 {
+			unseen = true
+			continue
+		}
+		made := other.inflow(o, lo)
+		variance := stats.Square(made.err*(hi-lo)) + made.straysOver(hi-lo) + 2*stats.Square(other.noise.perSample())
+		per := o.Table.PerInch(other.last.v)
+		was := max(other.inflow(o, from).last, other.levels.roseBefore(from, fedBefore), other.levels.roseBefore(from, fedBefore/2)) // a full one that goes on rising is fed
+		whole := (to - from) / (hi - lo)
+		bbl, err = bbl+whole*(rose+(made.usual-was)*(hi-lo)*per), math.Hypot(err, whole*math.Sqrt(variance)*per)
+	}
+	return bbl, err, unseen
+}
+
 // groupBbl is the gauged volume of all tanks of a group over a draw.
 func (s siteTanks) groupBbl(i int, d draw) float64 {
 	sum := s.site.tanks[i].volume(d)
@@ -198,29 +225,6 @@ func (s siteTanks) sharesLoad(i int, d draw, removed float64) bool {
 		all += s.st.tanks[j].inflow(o, d.start).usual * (d.end - d.start) * o.Table.PerInch(d.closing.level)
 	}
 	return all >= own.Loads.MinLoad && removed >= math.Max(partBbl, wrongBbl(all))
-}
-
-// trend thins the samples about a draw: of each cell of time the one with the middle level.
-func (l *levels) trend(t *Tank, d draw, now, speed float64) *Trend {
-	b := between(l.recent, d.start-trendBefore, math.Min(now, d.end+t.Loads.Confirm.Seconds()))
-	if len(b) == 0 {
-		return nil
-	}
-	width := math.Max(b[len(b)-1].t-b[0].t, 1) / trendMost
-	cell := func(s sample) int { return min(int((s.t-b[0].t)/width), trendMost-1) }
-	out := &Trend{}
-	for lo := 0; lo < len(b); {
-		hi := lo + 1
-		for hi < len(b) && cell(b[hi]) == cell(b[lo]) {
-			hi++
-		}
-		m := stats.Median(values(b[lo:hi]))
-		s := slices.MinFunc(b[lo:hi], func(a, c sample) int { return cmp.Compare(math.Abs(float64(a.v)-m), math.Abs(float64(c.v)-m)) })
-		out.Seconds = append(out.Seconds, int32(math.Round((s.t-d.start)/speed)))
-		out.Level = append(out.Level, int32(math.Round(float64(s.v)*100)))
-		lo = hi
-	}
-	return out
 }
 
 // addEvidence adds to a load what a reader of the ticket wants to see beside the figures.

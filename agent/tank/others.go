@@ -376,3 +376,19 @@ func (s siteTanks) fellAlone(i int, d draw) bool {
 	}
 	return true
 }
+
+// onlyReturned says that a tank which rose over a draw fell by far more than that itself within the hour before, and is back just where it was: its
+// probe was lifted and let in again, or its oil went round, and the draw may have been a truck's. Where it fell by as much, it took in its oil.
+func (s siteTanks) onlyReturned(i int, d draw, removed float64) bool {
+	for j, o := range s.separate(i) {
+		other := s.st.tanks[j]
+		is, seen := other.levels.about(math.Min(d.end+showsTo, other.last.t))
+		for _, x := range s.drawsOf(j) {
+			near := math.Max(backExact+backNoise*other.noise.perSample(), returnedNear*(x.opening.level-x.closing.level))
+			if seen && x.start < d.end && x.end > d.start-returnedWithin && removed <= returnedLess*o.volume(x) && math.Abs(is-x.opening.level) <= near {
+				return true
+			}
+		}
+	}
+	return false
+}

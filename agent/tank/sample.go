@@ -77,18 +77,6 @@ func between(b []sample, from, to float64) []sample {
 	return b[lo:max(lo, hi)]
 }
 
-// silenceIn are the seconds for which no reading came in a draw: what is no longer than its search's nodes lie apart may be their grid.
-func silenceIn(b []sample, d draw) float64 {
-	if d.gap > 4*nodeEvery {
-		return d.gap
-	}
-	long := 0.0
-	for k := max(1, searchTime(b, d.start)); k < len(b) && b[k-1].t < d.end; k++ {
-		long = math.Max(long, b[k].t-b[k-1].t)
-	}
-	return math.Min(long, d.gap)
-}
-
 // highest is the index of the last of the highest of some samples.
 func highest(b []sample) (at int) {
 	for i, s := range b {

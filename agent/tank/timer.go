@@ -286,16 +286,17 @@ func cameByTurns(ts *tankState, t *Tank, d draw, turns bool, average, unsure flo
 }
 
 const (
-	dentLeast  = 100.0 // s that a dent of a fall takes
-	dentMost   = 900.0 // s that it takes at most
-	dentFew    = 6     // levels of a fall that show one
-	dentBends  = 10    // levels that show that the pump slowed down evenly too
-	dentSaves  = 20.0  // squares of the noise that it explains
-	dentRate   = 0.2   // share of the pump's rate that is missing in it
-	dentAlike  = 0.75  // share of the rate on its one side that is on the other
-	dentSure   = 1.5   // times what makes a ticket wrong
-	dentStands = 0.25  // share of the pump's rate below which it nearly stands
-	dentOften  = 2.0   // times the most that came in as long a time before, above which the well never did that
+	dentBehind = 1800.0 // s behind the load before, in which a level may rise otherwise
+	dentLeast  = 100.0  // s that a dent of a fall takes
+	dentMost   = 900.0  // s that it takes at most
+	dentFew    = 6      // levels of a fall that show one
+	dentBends  = 10     // levels that show that the pump slowed down evenly too
+	dentSaves  = 20.0   // squares of the noise that it explains
+	dentRate   = 0.2    // share of the pump's rate that is missing in it
+	dentAlike  = 0.75   // share of the rate on its one side that is on the other
+	dentSure   = 1.5    // times what makes a ticket wrong
+	dentStands = 0.25   // share of the pump's rate below which it nearly stands
+	dentOften  = 2.0    // times the most that came in as long a time before, above which the well never did that
 )
 
 // dent is a time within a fall in which the level fell slower than before it, and than behind it.
@@ -387,7 +388,7 @@ func cameAmid(ts *tankState, t *Tank, d *draw) (bbl float64, said string) {
 		long := z.to - z.from
 		if !ok || z.inches < dentRate*z.rate*long || z.inches-2*z.err < wrong || z.inches*per < bbl ||
 			z.stops(between(ts.levels.recent, z.from-lumpsCell, z.to+lumpsCell), ts.interval.fresh()) ||
-			z.inches < dentOften*ts.levels.mostRisen(math.Max(ts.decidedTo+2*backSoon, d.start-keepFor), d.start-rampClear, long+lumpsCell) {
+			z.inches < dentOften*ts.levels.mostRisen(math.Max(ts.decidedTo+dentBehind, d.start-keepFor), d.start-rampClear, long+lumpsCell) {
 			continue
 		}
 		bbl = z.inches * per

@@ -88,8 +88,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 		return was + ", and nobody saw it come or go"
 	case l.usual && !(l.exact && l.bulge): // the well fills it so
 		return none
-	case l.usual:
-	case !l.jumped && seen && t.pumpRate(*d) >= fillRate && !decays(ts, *d): // a truck of what was brought there
+	case l.usual, !l.jumped && seen && t.pumpRate(*d) >= fillRate && !decays(ts, *d): // a truck of what was brought there
 	case l.bulge && (l.exact || l.fast) && (d.start-l.since < undoneFine || d.samples == 0 && d.gap < levelFar && l.exact && l.fast): // no oil comes and goes as quickly, to where it was
 		return was
 	case !l.jumped && (decays(ts, *d) || l.bulge && (atOnce >= explainedShare*fall || l.exact && !seen && atOnce >= leapSome*fall)): // else it may have been oil that came, and a truck
@@ -97,6 +96,25 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	}
 	d.doubts = append(d.doubts, was)
 	return none
+}
+
+// fellAtOnce are the inches of a draw's fall that leaps made, and why it was no pump's, where they were most of it; what one may have made asks.
+func fellAtOnce(ts *tankState, t *Tank, d *draw, fall float64) (inches float64, why string) {
+	inches, pumps := leaps(ts, t, *d, fasterThan)
+	quick, _ := leaps(ts, t, *d, quickTimes)
+	switch {
+	case inches < leapSome*fall && t.pumpRate(*d) > fasterThan*t.Loads.MaxRate || inches >= leapMost*fall && pumped(ts, t, *d, quickTimes) && quick < leapMost*fall: // two trucks at once, or a pump that nobody has reckoned with
+		d.doubts = append(d.doubts, fmt.Sprintf("it fell by %.1f bbl a minute, faster than max_rate", t.pumpRate(*d)))
+	case inches >= leapMost*fall && stoodSince(ts, *d):
+		d.doubts = append(d.doubts, fmt.Sprintf("the value stood still since the draw before it, and fell by %.1f in at once: the rest of that, if the sensor hung", fall))
+	case inches >= leapMost*fall && handedOn(ts, t, *d):
+		d.doubts = append(d.doubts, "it fell faster than max_rate, right behind a silence that was long enough for a truck: a gateway that hands on what it kept, or a sensor that moved")
+	case inches >= leapMost*fall && pumps != 2: // twice: it hung, and showed the oil when the truck had gone
+		return inches, "it fell at once, faster than max_rate"
+	case inches >= leapSome*fall:
+		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell at once, faster than max_rate", inches, fall))
+	}
+	return inches, ""
 }
 
 // leftBetween says that the level lay at a draw's opening before somebody's hands or echoes were at the sensor, and lies at its closing behind that.

@@ -1,8 +1,10 @@
 package tank
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"gauger/agent/tank/stats"
@@ -100,11 +102,6 @@ func (ts *tankState) hiddenFall(d draw) (from, to sample) {
 	return from, to
 }
 
-const (
-	returnedWithin = 3600.0 // s before a draw in which another tank that is back where it was may have fallen
-	returnedNear   = 0.02   // share of that fall by which it may be off
-)
-
 // verdictLeast is the volume in barrels below which a fall is not worth a verdict.
 const verdictLeast = 1.0
 
@@ -124,47 +121,30 @@ func (s siteTanks) jumpedTo(i int, level, from, to float64) (name string) {
 	return name
 }
 
-// onlyReturned says that a tank whose rise may be a draw's oil fell by as much itself within the hour before, and is back just where it was: its probe
-// was lifted and let in again, or its oil went round, and the draw may have been a truck's.
-func (s siteTanks) onlyReturned(i int, d draw, rose float64) bool {
-	for j, o := range s.separate(i) {
-		other := s.st.tanks[j]
-		is, seen := other.levels.about(math.Min(d.end+showsTo, other.last.t))
-		for _, x := range s.drawsOf(j) {
-			near := math.Max(backExact+backNoise*other.noise.perSample(), returnedNear*(x.opening.level-x.closing.level))
-			if seen && x.start < d.end && x.end > d.start-returnedWithin && o.volume(x) >= explainedShare*rose && math.Abs(is-x.opening.level) <= near {
-				return true
-			}
-		}
-	}
-	return false
-}
+const (
+	trendMost   = 64      // samples
+	trendBefore = 20 * 60 // s before the start
+)
 
-// fedElsewhere are the barrels by which the site's other tanks rose between two times beyond what they usually do, and its standard error.
-// One that was drawn from says as much as it took in before that, or behind it, where that is most of the time; unseen is that one of them says nothing.
-func (s siteTanks) fedElsewhere(i int, from, to float64) (bbl, err float64, unseen bool) {
-	for j, o := range s.separate(i) {
-		other, lo, hi := s.st.tanks[j], from, to
-		for _, x := range s.drawsOf(j) {
-			switch {
-			case x.end <= lo || x.start >= hi:
-			case x.start-lo > hi-x.end:
-				hi = x.start
-			default:
-				lo = x.end
-			}
-		}
-		rose, seen := other.riseKnown(o, lo, hi, other.readFar())
-		if !seen || hi-lo < (to-from)/2 {
-			unseen = true
-			continue
-		}
-		made := other.inflow(o, lo)
-		variance := stats.Square(made.err*(hi-lo)) + made.straysOver(hi-lo) + 2*stats.Square(other.noise.perSample())
-		per := o.Table.PerInch(other.last.v)
-		was := max(other.inflow(o, from).last, other.levels.roseBefore(from, fedBefore), other.levels.roseBefore(from, fedBefore/2)) // a full one that goes on rising is fed
-		whole := (to - from) / (hi - lo)
-		bbl, err = bbl+whole*(rose+(made.usual-was)*(hi-lo)*per), math.Hypot(err, whole*math.Sqrt(variance)*per)
+// trend thins the samples about a draw: of each cell of time the one with the middle level.
+func (l *levels) trend(t *Tank, d draw, now, speed float64) *Trend {
+	b := between(l.recent, d.start-trendBefore, math.Min(now, d.end+t.Loads.Confirm.Seconds()))
+	if len(b) == 0 {
+		return nil
 	}
-	return bbl, err, unseen
+	width := math.Max(b[len(b)-1].t-b[0].t, 1) / trendMost
+	cell := func(s sample) int { return min(int((s.t-b[0].t)/width), trendMost-1) }
+	out := &Trend{}
+	for lo := 0; lo < len(b); {
+		hi := lo + 1
+		for hi < len(b) && cell(b[hi]) == cell(b[lo]) {
+			hi++
+		}
+		m := stats.Median(values(b[lo:hi]))
+		s := slices.MinFunc(b[lo:hi], func(a, c sample) int { return cmp.Compare(math.Abs(float64(a.v)-m), math.Abs(float64(c.v)-m)) })
+		out.Seconds = append(out.Seconds, int32(math.Round((s.t-d.start)/speed)))
+		out.Level = append(out.Level, int32(math.Round(float64(s.v)*100)))
+		lo = hi
+	}
+	return out
 }

@@ -341,3 +341,43 @@ func caughtUp(b []sample, k int, bit float64) bool {
 	drawn := -l.slope * (b[k].t - b[f].t)
 	return ok && k-f > stepFew && math.Abs(float64(b[f].v-b[k].v)-drawn) <= hungOff*drawn+bit/2
 }
+
+const (
+	handedWithin   = 600.0  // s in which a gateway has begun to hand on a load that it kept
+	returnedWithin = 3600.0 // s before a draw in which another tank that is back where it was may have fallen
+	returnedLess   = 0.8    // share of its own fall above which a draw explains its rise
+	returnedNear   = 0.02   // share of that fall by which it may be off
+)
+
+// handedOn says that a fall that no pump makes is on its way in its readings, each a little lower, and began right behind a silence in which a pump
+// may have made it: a gateway that hands on what it kept stamps it closer together than it was read.
+func handedOn(ts *tankState, t *Tank, d draw) bool {
+	b, fall, under := ts.levels.recent, d.opening.level-d.closing.level, 0
+	k := searchTime(b, d.start)
+	for n := max(1, k); n < len(b) && b[n].t <= d.end; n++ {
+		if float64(b[n].v-b[n-1].v) > ts.noiseFloor(t) {
+			return false
+		}
+		if v := float64(b[n].v); v < d.opening.level-pumpedEdge*fall && v > d.closing.level+pumpedEdge*fall {
+			under++
+		}
+	}
+	for ; under >= stepFew && k > 0 && k < len(b) && d.start-b[k].t < handedWithin; k-- {
+		if b[k].t-b[k-1].t >= math.Max(t.Loads.GapMin.Seconds(), fall/t.maxRate(d.closing.level)) {
+			return true
+		}
+	}
+	return false
+}
+
+// silenceIn are the seconds for which no reading came in a draw: what is no longer than its search's nodes lie apart may be their grid.
+func silenceIn(b []sample, d draw) float64 {
+	if d.gap > 4*nodeEvery {
+		return d.gap
+	}
+	long := 0.0
+	for k := max(1, searchTime(b, d.start)); k < len(b) && b[k-1].t < d.end; k++ {
+		long = math.Max(long, b[k].t-b[k-1].t)
+	}
+	return math.Min(long, d.gap)
+}
