@@ -6,7 +6,8 @@
 //
 // cloud.go names the operations, wire.go the settings (mend.go those that can be lived without; path.go where things stand
 // in an answer), client.go whoever speaks to the service. Bodies: ticket.go, event.go, values.go, which sets.go joins; check.go reads those
-// that others have made. A call goes from post.go or query.go to exchange.go, which tries the keys, each with one HTTP request (scopes.go tells a key that is refused from an operation that is);
+// that others have made. A call goes from post.go or query.go to exchange.go, which tries the keys, each with one HTTP request
+// (scopes.go tells a key that is refused from an operation that is);
 // answer.go says what came back, without a secret. login.go has the operations about keys.
 //
 // # Decisions

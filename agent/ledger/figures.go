@@ -126,8 +126,8 @@ const aboveLevel = 1
 func dropImpossible(l *tank.Load) {
 	var why []string
 	measured := [...]**float64{&l.TopTemperature, &l.BottomTemperature, &l.Gravity, &l.BSW, &l.ClosingTop, &l.ClosingBottom}
-	for i, key := range [...]string{"top_temperature", "bottom_temperature", "specific_gravity", "bsw", "top_temperature", "bottom_temperature"} {
-		of := measured[i]
+	for i, kind := range [...]tank.Kind{tank.TopTemperature, tank.BottomTemperature, tank.Gravity, tank.BSW, tank.TopTemperature, tank.BottomTemperature} {
+		of, key := measured[i], figureKeys[kind]
 		if *of == nil {
 			continue
 		}

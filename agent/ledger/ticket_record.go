@@ -170,8 +170,8 @@ func (b *TicketRecord) Changed() time.Time {
 // leastInflow, in barrels, is the least that shows in a tenth.
 const leastInflow = 0.05
 
-// InflowKnown says whether anybody knows what flowed in while the tank was hauled, and with it what left the tank. Where nobody does, no
-// figure stands for it: 0 would be a claim.
+// InflowKnown says whether anybody knows what flowed in while the tank was hauled. Where nobody does, no figure stands for it: 0 would be a
+// claim. What left the tank is then what its gauges say, or more.
 func InflowKnown(l *tank.Load) bool {
 	return !l.InflowUnknown && (l.Hidden() == nil || l.InflowBbl >= leastInflow)
 }

@@ -367,3 +367,15 @@ func fastest(ts *tankState, t *Tank, d draw) (rate float64) {
 	}
 	return rate
 }
+
+// silenceIn are the seconds for which no reading came in a draw: what is no longer than its search's nodes lie apart may be their grid.
+func silenceIn(b []sample, d draw) float64 {
+	if d.gap > 4*nodeEvery {
+		return d.gap
+	}
+	long := 0.0
+	for k := max(1, searchTime(b, d.start)); k < len(b) && b[k-1].t < d.end; k++ {
+		long = math.Max(long, b[k].t-b[k-1].t)
+	}
+	return math.Min(long, d.gap)
+}

@@ -46,7 +46,7 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 	l.GaugeBbl = t.volume(d)
 	rise, off := ts.flowedIn(t, d, d.end-d.start)
 	l.InflowBbl, l.InflowErrorBbl = s.sharedInflow(i, d, (rise+d.settled)*per, 2*off*per)
-	if came, said := cameAmid(ts, t, &d); came > 0 {
+	if came, said := cameAmid(ts, t, d); came > 0 {
 		l.InflowErrorBbl, d.doubts = math.Max(l.InflowErrorBbl, came), append(d.doubts, said)
 	}
 	l.InflowBbl += d.cameIn

@@ -8,15 +8,18 @@ import (
 )
 
 const (
-	coursePoints   = 16    // instants at which a rise is compared with the falls that may explain it
-	fallingMost    = 8     // other falling tanks that are told apart
-	explainsBetter = 0.25  // share of a draw by which it has to explain a rise better than the others do without it
-	compareBbl     = 8.0   // bbl of a draw that are compared with the other tank at a time
-	compareLongest = 900.0 // s; at most this long
-	compareRuns    = 2     // stretches in a row that have to agree
-	arrivesShare   = 0.85  // share of a transfer that its other tank shows at least, where nothing else happens to it
-	movedLeast     = 180.0 // s in which a transfer into a tank is seen before or behind a draw from it
-	aloneMost      = 0.05  // share of a draw that another tank of a group may fall by chance
+	coursePoints   = 16     // instants at which a rise is compared with the falls that may explain it
+	fallingMost    = 8      // other falling tanks that are told apart
+	explainsBetter = 0.25   // share of a draw by which it has to explain a rise better than the others do without it
+	compareBbl     = 8.0    // bbl of a draw that are compared with the other tank at a time
+	compareLongest = 900.0  // s; at most this long
+	compareRuns    = 2      // stretches in a row that have to agree
+	arrivesShare   = 0.85   // share of a transfer that its other tank shows at least, where nothing else happens to it
+	movedLeast     = 180.0  // s in which a transfer into a tank is seen before or behind a draw from it
+	returnedWithin = 3600.0 // s before a draw in which another tank that is back where it was may have fallen
+	returnedLess   = 0.8    // share of its own fall above which a draw explains its rise
+	returnedNear   = 0.02   // share of that fall by which it may be off
+	aloneMost      = 0.05   // share of a draw that another tank of a group may fall by chance
 )
 
 // explainsRise says that what the other tanks rose over a draw came out of it: they rose as it fell. Where more tanks fell a rise is the oil of no

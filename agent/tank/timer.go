@@ -192,10 +192,14 @@ func cameByTimer(ts *tankState, t *Tank, d draw) (bbl, off float64, ok bool) {
 	return bbl, 2 * math.Hypot(math.Sqrt2*math.Max(z.off, missed)*per, math.Hypot(rateVaries/2*bbl, z.rate*nodeEvery*per)), missed < timerSame*math.Max(z.off, ts.noise.perSample())
 }
 
-// fallTells says that the fall of a draw may show what its well brought meanwhile: nothing else moves the level, and it is read as it is.
+// fallRead says that the fall of a draw is long enough, and read as it goes, to show what came in meanwhile.
+func fallRead(t *Tank, d draw) bool {
+	return t.Group == "" && d.deadband <= 0 && d.stuck.to <= 0 && d.gap <= lumpsApart && d.end-d.start >= lumpsApart
+}
+
+// fallTells says that it may show what its well brought: nothing else moves the level.
 func fallTells(t *Tank, d draw) bool {
-	seen := t.Group == "" && t.Sensor != "hydrostatic" && d.deadband <= 0 && d.late <= 0 && d.foam <= 0 && d.stuck.to <= 0 && d.cameIn <= 0
-	return seen && d.gap <= lumpsApart && d.end-d.start >= lumpsApart
+	return fallRead(t, d) && t.Sensor != "hydrostatic" && d.late <= 0 && d.foam <= 0 && d.cameIn <= 0
 }
 
 // rateBeside is the rate at which a level rises over a while of its rest, and its standard error; false where it is not known, or one half of that is of
@@ -355,8 +359,7 @@ func dentOf(b []sample, noise float64) (z dent, ok bool) {
 	left := math.Max(noise, (product(level, level)-dented)/float64(n-len(even)-2))
 	before, _ := fit(b[:lo+1])
 	behind, _ := fit(b[hi:])
-	z.from, z.to = b[lo].t, b[hi].t
-	z.rate, z.err = -math.Min(before.slope, behind.slope), math.Sqrt(left/weight)
+	z.from, z.to, z.rate, z.err = b[lo].t, b[hi].t, -math.Min(before.slope, behind.slope), math.Sqrt(left/weight)
 	return z, dented > math.Max(bent, dentSaves*left) && -math.Max(before.slope, behind.slope) > dentAlike*z.rate
 }
 
@@ -376,17 +379,16 @@ func (z dent) stops(b []sample, every float64) bool {
 
 // cameAmid are the barrels by which a draw fell less than its pump drew before it and behind it, and what is to be said of it; 0 where it did not. Oil came in
 // meanwhile, or a driver throttled his pump: a level does not tell, unless the well does that at other times.
-func cameAmid(ts *tankState, t *Tank, d *draw) (bbl float64, said string) {
-	if t.Group != "" || d.cameIn != 0 || d.deadband > 0 || d.stuck.to > 0 || d.gap > lumpsApart || d.end-d.start < lumpsApart {
+func cameAmid(ts *tankState, t *Tank, d draw) (bbl float64, said string) {
+	if !fallRead(t, d) || d.cameIn != 0 {
 		return 0, ""
 	}
 	per := t.Table.PerInch(d.closing.level)
-	wrong := dentSure * wrongBbl(t.volume(*d)) / per
-	b, parts, noise := fallParts(ts, *d)
+	b, parts, noise := fallParts(ts, d)
 	for _, p := range parts {
 		z, ok := dentOf(b[p.from:p.to], noise)
 		long := z.to - z.from
-		if !ok || z.inches < dentRate*z.rate*long || z.inches-2*z.err < wrong || z.inches*per < bbl ||
+		if !ok || z.inches < dentRate*z.rate*long || z.inches-2*z.err < dentSure*wrongBbl(t.volume(d))/per || z.inches*per < bbl ||
 			z.stops(between(ts.levels.recent, z.from-lumpsCell, z.to+lumpsCell), ts.interval.fresh()) ||
 			z.inches < dentOften*ts.levels.mostRisen(math.Max(ts.decidedTo+dentBehind, d.start-keepFor), d.start-rampClear, long+lumpsCell) {
 			continue

@@ -342,12 +342,7 @@ func caughtUp(b []sample, k int, bit float64) bool {
 	return ok && k-f > stepFew && math.Abs(float64(b[f].v-b[k].v)-drawn) <= hungOff*drawn+bit/2
 }
 
-const (
-	handedWithin   = 600.0  // s in which a gateway has begun to hand on a load that it kept
-	returnedWithin = 3600.0 // s before a draw in which another tank that is back where it was may have fallen
-	returnedLess   = 0.8    // share of its own fall above which a draw explains its rise
-	returnedNear   = 0.02   // share of that fall by which it may be off
-)
+const handedWithin = 600.0 // s in which a gateway has begun to hand on a load that it kept
 
 // handedOn says that a fall that no pump makes is on its way in its readings, each a little lower, and began right behind a silence in which a pump
 // may have made it: a gateway that hands on what it kept stamps it closer together than it was read.
@@ -368,16 +363,4 @@ func handedOn(ts *tankState, t *Tank, d draw) bool {
 		}
 	}
 	return false
-}
-
-// silenceIn are the seconds for which no reading came in a draw: what is no longer than its search's nodes lie apart may be their grid.
-func silenceIn(b []sample, d draw) float64 {
-	if d.gap > 4*nodeEvery {
-		return d.gap
-	}
-	long := 0.0
-	for k := max(1, searchTime(b, d.start)); k < len(b) && b[k-1].t < d.end; k++ {
-		long = math.Max(long, b[k].t-b[k-1].t)
-	}
-	return math.Min(long, d.gap)
 }
