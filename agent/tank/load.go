@@ -135,7 +135,7 @@ func (s siteTanks) fedElsewhere(i int, from, to float64) (bbl, err float64, unse
 			}
 		}
 		rose, seen := other.riseKnown(o, lo, hi, other.readFar())
-		if !seen || hi-lo < (to-from)/2 {
+		if !seen || hi <= lo || hi-lo < (to-from)/2 {
 			unseen = true
 			continue
 		}
