@@ -12,6 +12,7 @@ const (
 	bleedRate      = 0.3        // share of the pump's rate, below which it needs no long pause to be told
 	slowestRun     = 1.0        // bbl/min, below which nothing is run
 	evenLongest    = 3 * 3600.0 // s after a draw in which an equaliser does its work
+	lumpsApart     = 300.0      // s without a rest, over which nobody knows how the well came
 	showsFrom      = 30         // s before a draw
 	showsTo        = 150        // s behind it, between which all that it moved to another tank shows there
 )
@@ -271,4 +272,14 @@ func leaptBefore(ts *tankState, d draw) float64 {
 // barrel and a hundredth of it.
 func chanceWrong(bbl, sigma float64) float64 {
 	return math.Erfc(wrongBbl(bbl) / (sigma * math.Sqrt2))
+}
+
+// fallRead says that the fall of a draw is long enough, and read as it goes, to show what came in meanwhile.
+func fallRead(t *Tank, d draw) bool {
+	return t.Group == "" && d.deadband <= 0 && d.stuck.to <= 0 && d.gap <= lumpsApart && d.end-d.start >= lumpsApart
+}
+
+// fallTells says that it may show what its well brought: nothing else moves the level.
+func fallTells(t *Tank, d draw) bool {
+	return fallRead(t, d) && t.Sensor != "hydrostatic" && d.late <= 0 && d.foam <= 0 && d.cameIn <= 0
 }

@@ -12,7 +12,6 @@ const (
 	lumpsLook   = keepFor // s before a draw whose rest shows how its well comes
 	lumpsFew    = 2       // lumps seen from beginning to end that show it
 	lumpsSlow   = 0.4     // share of the fast rate that the slow one is at most
-	lumpsApart  = 300.0   // s without a rest, over which nobody knows how the well came
 	lumpsSure   = 2.0     // standard errors by which a piece is of one rate or of the other
 	lumpsLast   = 0.12    // share by which one lasts longer or shorter than the middle one, at least
 	lumpsVary   = 0.1     // share by which one comes faster or more slowly than the mean, at least

@@ -1,9 +1,11 @@
 package tank
 
 import (
+	"math"
 	"strings"
 	"testing"
 
+	"gauger/agent/tank/stats"
 	"gauger/agent/tank/tanktest"
 )
 
@@ -56,4 +58,39 @@ func dumpsUntil(load tanktest.Move) (moves []tanktest.Move) {
 		moves = append(moves, tanktest.Move{From: at, Bbl: -1.2, Rate: 1.8})
 	}
 	return moves
+}
+
+// Foam that comes up amid a load is neither oil that came in nor a pump that was throttled: what the fall lacks sinks behind it, whether it is told as foam
+// or read as the end of the load. A slug under as little foam still asks.
+func TestFoamThatComesUpAmidALoadIsNoSlug(t *testing.T) {
+	load := tanktest.Move{From: 8 * tanktest.Hour, Bbl: 160, Rate: 5}
+	for name, x := range map[string]struct {
+		foam, slug float64 // in, bbl
+		stands     float64 // s behind the load
+		asks       bool
+	}{
+		"foam":               {2.5, 0, 0, false},
+		"foam that stands":   {3.5, 0, 300, false},
+		"a slug, and foam":   {2.5, 10, 0, true},
+		"a slug and no foam": {0, 10, 0, true},
+	} {
+		w := tanktest.Well{Level0: 140, Inflow: 5, Moves: []tanktest.Move{load}}
+		if x.slug > 0 {
+			w.Moves = append(w.Moves, tanktest.Move{From: load.From + 900, Bbl: -x.slug, Rate: 1.7})
+		}
+		r := newRig(t, w)
+		r.every = 10
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			up := stats.Clamp((s-load.From-1000)/150, 0, 1)
+			return v + x.foam*up*math.Exp(-math.Max(0, s-load.End()-x.stands)/500) + 2*tanktest.Radar(i, s, 0), true
+		}
+		r.run(0, load.End()+3*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Errorf("%s: %+v, want one load", name, r.loads)
+			continue
+		}
+		if asks := strings.Contains(strings.Join(r.loads[0].Review, "; "), "as fast as before again"); asks != x.asks {
+			t.Errorf("%s: asks %v: %q, says %q", name, asks, r.loads[0].Review, r.loads[0].Remarks)
+		}
+	}
 }

@@ -192,16 +192,6 @@ func cameByTimer(ts *tankState, t *Tank, d draw) (bbl, off float64, ok bool) {
 	return bbl, 2 * math.Hypot(math.Sqrt2*math.Max(z.off, missed)*per, math.Hypot(rateVaries/2*bbl, z.rate*nodeEvery*per)), missed < timerSame*math.Max(z.off, ts.noise.perSample())
 }
 
-// fallRead says that the fall of a draw is long enough, and read as it goes, to show what came in meanwhile.
-func fallRead(t *Tank, d draw) bool {
-	return t.Group == "" && d.deadband <= 0 && d.stuck.to <= 0 && d.gap <= lumpsApart && d.end-d.start >= lumpsApart
-}
-
-// fallTells says that it may show what its well brought: nothing else moves the level.
-func fallTells(t *Tank, d draw) bool {
-	return fallRead(t, d) && t.Sensor != "hydrostatic" && d.late <= 0 && d.foam <= 0 && d.cameIn <= 0
-}
-
 // rateBeside is the rate at which a level rises over a while of its rest, and its standard error; false where it is not known, or one half of that is of
 // another rate than the other.
 func rateBeside(d draw, b []sample, from, to float64) (z spell, ok bool) {
@@ -378,16 +368,21 @@ func (z dent) stops(b []sample, every float64) bool {
 }
 
 // cameAmid are the barrels by which a draw fell less than its pump drew before it and behind it, and what is to be said of it; 0 where it did not. Oil came in
-// meanwhile, or a driver throttled his pump: a level does not tell, unless the well does that at other times.
+// meanwhile, or a driver throttled his pump: a level does not tell, unless the well does that at other times. Foam that came up sinks behind it.
 func cameAmid(ts *tankState, t *Tank, d draw) (bbl float64, said string) {
 	if !fallRead(t, d) || d.cameIn != 0 {
 		return 0, ""
 	}
 	per := t.Table.PerInch(d.closing.level)
 	b, parts, noise := fallParts(ts, d)
+	foam := d.foam
+	if n := len(parts); n > 0 && !parts[n-1].pumps { // it sank before the end was seen
+		foam += math.Max(0, float64(b[parts[n-1].from].v)-d.closing.level)
+	}
 	for _, p := range parts {
 		z, ok := dentOf(b[p.from:p.to], noise)
 		long := z.to - z.from
+		z.inches -= foam
 		if !ok || z.inches < dentRate*z.rate*long || z.inches-2*z.err < dentSure*wrongBbl(t.volume(d))/per || z.inches*per < bbl ||
 			z.stops(between(ts.levels.recent, z.from-lumpsCell, z.to+lumpsCell), ts.interval.fresh()) ||
 			z.inches < dentOften*ts.levels.mostRisen(math.Max(ts.decidedTo+dentBehind, d.start-keepFor), d.start-rampClear, long+lumpsCell) {
