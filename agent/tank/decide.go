@@ -325,7 +325,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 // takeNext takes what was read next to a draw for its gauge where that lies beyond it by more than makes a ticket wrong, and asks.
 func (u *update) takeNext(i int, ts *tankState, d *draw) {
 	t := &u.site.tanks[i]
-	if t.Group != "" {
+	if t.Group != "" || takeSunk(ts, t, d) {
 		return
 	}
 	wrong := wrongBbl(t.volume(*d)) / t.Table.PerInch(d.closing.level)

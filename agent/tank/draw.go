@@ -283,3 +283,13 @@ func fallRead(t *Tank, d draw) bool {
 func fallTells(t *Tank, d draw) bool {
 	return fallRead(t, d) && t.Sensor != "hydrostatic" && d.late <= 0 && d.foam <= 0 && d.cameIn <= 0
 }
+
+// risenTo are the sample from which some inches came at once about a time, or as the value stood until then, and the highest behind it; -1 where none did.
+func (t *Tank) risenTo(b []sample, at, inches float64) (from, to int) {
+	since, n := searchTime(b, at-2*singleReading), searchTime(b, at+2*singleReading)
+	if from = t.cameFast(b[:n], inches/leapMost); from < 0 && since < n {
+		from = since + highest(b[since:n]) - 1
+	}
+	from = max(from, -1)
+	return from, max(from, 0) + highest(b[max(from, 0):n])
+}

@@ -311,6 +311,39 @@ func takeSprung(ts *tankState, t *Tank, d *draw) bool {
 	return true
 }
 
+// takeSunk begins a draw at the level from which the sensor had come down at once within the hour before it, where it was back there as the pump drew, but for
+// what that takes between two readings, and fell on: what stood in between was an echo. false: it was not back.
+func takeSunk(ts *tankState, t *Tank, d *draw) bool {
+	b, near := between(ts.levels.recent, d.start-jumpLately, d.end), restSigmas*ts.noise.perSample()+d.step
+	least := math.Max(2*near, wrongBbl(t.volume(*d))/t.Table.PerInch(d.opening.level))
+	from, k := t.risenTo(b, d.start, least)
+	if from < 0 {
+		return false
+	}
+	j, sunk := from, float64(b[k].v-b[from].v)
+	for j >= 0 && float64(b[j].v) < float64(b[k].v)-near-d.usualInflow*(b[k].t-b[j].t) {
+		j--
+	}
+	at, rest := leaptBefore(ts, *d), b[max(0, j-restFew):j+1]
+	level, known := ts.levels.known(at - nodeEvery)
+	was := line{at, level, d.inflowBefore}
+	if j >= 0 {
+		was.t, was.v, known = rest[len(rest)/2].t, stats.Median(values(rest)), float64(b[min(j+2, from)].v) < float64(b[k].v)-leapMost*sunk
+	}
+	on, falls := t.pumpLine(firstOf(b[k:], lineLong), d.opening.level)
+	off, drawn := was.at(b[k].t)-float64(b[k].v), -on.slope*(b[k].t-was.t)
+	if !known || was.t == 0 || b[k].t-was.t < 2*singleReading || sunk < least || !falls || off < -near || off > near+drawn {
+		return false
+	}
+	if math.Abs(d.opening.level-was.at(d.start)) < near { // it begins there
+		return true
+	}
+	d.start = crossing(on, was, was.t, b[k].t)
+	d.opening = gauge{level: was.at(d.start), err: math.Hypot(d.opening.err, math.Hypot(ts.noise.perSample(), d.inflow.err*(d.start-was.t))), samples: 1}
+	d.note(off > sunk/2, fmt.Sprintf("level came down at once by %.1f in, %.0f min before it, and was back as the pump drew: a false echo, and its opening is what stood before that", sunk, math.Ceil((d.start-was.t)/60)))
+	return true
+}
+
 // damped says that a draw fell ever slower within minutes, as a damped sensor follows a step, and doubts it; it says why it is none where no pump draws half of
 // it so fast.
 func damped(ts *tankState, t *Tank, d *draw) (none string) {
