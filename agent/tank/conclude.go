@@ -20,7 +20,7 @@ const (
 	comesFor    = 300.0      // s in which what a tank lies apart becomes less by a share, where it comes back
 	comesShare  = 0.95
 	comesFar    = 2.0 // times as far apart as they stood before that they lie at least
-	searchFew   = 4   // undecided draws, of which more are searched the more seldom
+	searchFew   = 4   // falls of draws that are undecided, of which more are searched the more seldom
 )
 
 // conclude decides what has waited long enough by now.
@@ -42,7 +42,11 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 	ts.levels.recent = ts.interval.learnBeat(ts.levels.recent, ts.searchFrom)
 	draws, waits := ts.draws(t, u.site.speed, now)
 	draws = u.cutByMates(i, draws)
-	ts.judgeAt = now + 60*math.Max(1, float64(len(draws)/searchFew))
+	falls := 0 // more than draws where a swing joins them: each is measured anew
+	for _, d := range draws {
+		falls += d.falls
+	}
+	ts.judgeAt = now + 60*math.Max(1, float64(falls/searchFew))
 	if len(draws) == 0 {
 		restsUntilFall(ts)
 	}

@@ -34,6 +34,7 @@ type draw struct {
 	late             float64  // s by which the sensor shows the level late, and the times are earlier than it showed; 0: it does not
 	oilTo            float64  // the end of its last part of some barrels, before what the noise or a driver's last drops added
 	parts            int
+	falls            int          // looked at for it and the draws before it since a jump; 0 where another behind it has them
 	pause, pausedBbl float64      // s of a pause in which another truck may have come, and bbl before it; 0: none
 	stood            float64      // s of its pauses, in which the pump drew nothing
 	early            float64      // bbl of a first part that is small and came minutes before the rest
@@ -247,6 +248,14 @@ func (t *Tank) nextLoad(end float64, draws []draw) float64 {
 		}
 	}
 	return math.Inf(1)
+}
+
+// looked notes at the last of some draws how many falls were looked at for them.
+func looked(ds []draw, falls int) []draw {
+	if n := len(ds); n > 0 {
+		ds[n-1].falls = falls
+	}
+	return ds
 }
 
 func dropUntil(b []float64, t float64) []float64 {
