@@ -39,6 +39,7 @@ func (o *runOptions) run(ctx context.Context, c *call, args []string) error {
 	if err != nil {
 		return err
 	}
+	makeRuntime()
 	log := newLogger(c, "trace") // the configuration's level counts for all of the process
 	done, err := finishWithin(ctx, func() error { return runSite(ctx, c, v, book, log) })
 	if !done {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/sys/unix"
 
 	"gauger/agent/cloud"
 	"gauger/agent/ledger"
@@ -123,10 +124,13 @@ func openRecorder(cfg *config.Config) (*recorder.Ring, error) {
 	})
 }
 
+// ownRuntime is the runtime directory of a gauger that is started by hand.
+const ownRuntime = "/run/gauger"
+
 // refugeFile is the file of a store's recorder in the runtime directory, which lies in memory and outlives a kill. Without a
-// directory from systemd it is the one of the same name as the store, or gauger's. "": there is none.
+// directory from systemd it is the one of the same name as the store, or gauger's, or the user's own. "": there is none that may be written to.
 func refugeFile(store string) string {
-	folders := []string{filepath.Join("/run", filepath.Base(store)), "/run/gauger"}
+	folders := []string{filepath.Join("/run", filepath.Base(store)), ownRuntime, os.Getenv("XDG_RUNTIME_DIR")}
 	if given, ok := os.LookupEnv("RUNTIME_DIRECTORY"); ok {
 		first, _, _ := strings.Cut(given, ":")
 		folders = []string{first}
@@ -136,11 +140,18 @@ func refugeFile(store string) string {
 		return ""
 	}
 	for _, folder := range folders {
-		if info, err := os.Stat(folder); err == nil && info.IsDir() {
+		if info, err := os.Stat(folder); err == nil && info.IsDir() && unix.Access(folder, unix.W_OK) == nil {
 			return filepath.Join(folder, fmt.Sprintf("recorder-%08x", crc32.ChecksumIEEE([]byte(whole)))) // stores may share a folder
 		}
 	}
 	return ""
+}
+
+// makeRuntime makes the runtime directory where systemd has made none; who may not does without.
+func makeRuntime() {
+	if _, given := os.LookupEnv("RUNTIME_DIRECTORY"); !given {
+		_ = os.Mkdir(ownRuntime, 0o755) // keepReadings says what it costs
+	}
 }
 
 // keepReadings lets the daemon record. A recorder that cannot be opened is said, and stops nothing.
@@ -150,8 +161,10 @@ func (d *daemon) keepReadings(ledger *ledger.Ledger) {
 		d.log.Error().Err(err).Msg("no readings are recorded; mend the folder recorder in the store, then start gauger again")
 		ledger.RecorderFailed(err, int64(d.cfg.Recorder.MaxBytes))
 	}
-	d.ring = ring
-	if ring != nil {
+	if d.ring = ring; ring != nil {
+		if refugeFile(d.cfg.Store.Path) == "" {
+			d.log.Warn().Msg("a kill costs the readings of the last ten minutes: this user has no runtime directory in memory to keep them in; make " + ownRuntime + " and give it to him, or let systemd start gauger")
+		}
 		ledger.UseRecorder(ring, int64(d.cfg.Recorder.MaxBytes))
 	}
 }

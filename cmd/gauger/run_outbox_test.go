@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/pem"
 	"fmt"
@@ -223,4 +224,28 @@ func TestLinkCountsWhatTheServiceSees(t *testing.T) {
 		return counted > seen && counted < seen*3/2
 	})
 	t.Logf("%d tickets over %d connections: %d bytes crossed, %d are counted", connections*10, connections, crossed.Load(), l.Status(time.Now()).Bytes)
+}
+
+// A kill costs seconds of the readings where there is a runtime directory; where there is none the start says what it costs.
+func TestReadingsOutliveAKill(t *testing.T) {
+	for _, folder := range []string{"", t.TempDir()} {
+		t.Setenv("RUNTIME_DIRECTORY", folder)
+		d := linkDaemon(t, "http://127.0.0.1:1", "")
+		var said bytes.Buffer
+		d.log = zerolog.New(&said)
+		d.closeReadings()
+		d.keepReadings(d.agent.Ledger)
+		if warned := strings.Contains(said.String(), "a kill costs the readings of the last ten minutes"); warned != (folder == "") {
+			t.Errorf("runtime directory %q: %s", folder, said.String())
+		}
+		if kept := refugeFile(d.cfg.Store.Path); kept != "" && filepath.Dir(kept) != folder || kept == "" && folder != "" {
+			t.Errorf("runtime directory %q: kept in %q", folder, kept)
+		}
+	}
+	os.Unsetenv("RUNTIME_DIRECTORY") // Setenv brings it back
+	own := t.TempDir()
+	t.Setenv("XDG_RUNTIME_DIR", own)
+	if kept := filepath.Dir(refugeFile(t.TempDir())); kept != own && kept != ownRuntime {
+		t.Errorf("a user's own gauger keeps them in %q", kept)
+	}
 }
