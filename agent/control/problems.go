@@ -332,7 +332,7 @@ func (d *Server) tankProblems(s Status) (all []Problem) {
 	}
 	for _, h := range s.Held {
 		if len(h.Load.Review) > 0 {
-			all = append(all, Problem{Cost: Tickets, Text: "a load of " + h.Load.Tank + " is held: " + strings.Join(h.Load.Review, ", "),
+			all = append(all, Problem{Cost: Tickets, Text: "a load of " + h.Load.Tank + " is held: " + ledger.JoinReasons(h.Load.Review),
 				Do: "`gauger tickets list` shows it; `tickets release` or `tickets reject`"})
 		}
 	}

@@ -125,10 +125,11 @@ func (d *Server) unread(all []ledger.TicketRecord, now time.Time) string {
 			continue
 		}
 		if n, bbl = n+1, bbl+*cmp.Or(row.Barrels(), new(0.0)); n <= namedSources {
+			waits := ""
 			if row.State == "waiting" {
-				why = append([]string{"not sent yet"}, why...)
+				waits = "not sent yet, "
 			}
-			named = append(named, row.Name()+" ("+strings.Join(why, ", ")+")")
+			named = append(named, row.Name()+" ("+waits+ledger.JoinReasons(why)+")")
 		}
 	}
 	if n == 0 {

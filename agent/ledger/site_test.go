@@ -132,7 +132,7 @@ func TestCommentsKeepTheReviewBesideLongWords(t *testing.T) {
 	for _, words := range []string{"", strings.Repeat("Käufer-Öl ", 60), strings.Repeat("\U0001F6E2", 600)} {
 		for _, limit := range []int{500, 250, 120, 80} {
 			got := site.comments(Tank{Comments: words}, HeldTicket{Load: load}, clock.Trusted, limit)
-			if n := len([]rune(got)); n > limit || !strings.HasSuffix(got, "needs review: data gap 42 min at an edge, volume uncertain by 3.2 bbl") {
+			if n := len([]rune(got)); n > limit || !strings.HasSuffix(got, "needs review: data gap 42 min at an edge | volume uncertain by 3.2 bbl") {
 				t.Errorf("limit %d, %d characters: %s", limit, n, got)
 			}
 			if !utf8.ValidString(got) {

@@ -222,9 +222,9 @@ func (tx *txn) remindPerson(h *HeldTicket) bool {
 		return false
 	}
 	h.Told = now
-	why := strings.Join(h.Load.Review, ", ")
+	why := JoinReasons(h.Load.Review)
 	if s := h.Stop; s != nil {
-		why = strings.TrimPrefix(why+", held by "+s.Person, ", ")
+		why = strings.TrimPrefix(why+"; held by "+s.Person, "; ")
 		if s.Why != "" {
 			why += ": " + s.Why
 		}

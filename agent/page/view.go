@@ -236,10 +236,10 @@ func (v *view) tickets(o control.Overview, w words) {
 			t.Mood = m
 		}
 		if why := r.ForReview(); why != nil {
-			t.Mood, t.Text = control.Bad, t.Text+"; needs review: "+strings.Join(why, ", ")
+			t.Mood, t.Text = control.Bad, t.Text+"; needs review: "+ledger.JoinReasons(why)
 		}
 		if r.Load != nil && len(r.Load.Remarks) > 0 {
-			t.Text += "; " + strings.Join(r.Load.Remarks, ", ")
+			t.Text += "; " + strings.Join(r.Load.Remarks, "; ")
 		}
 		if text := "; " + r.Hauled.String(); r.Hauled != nil && !strings.Contains(t.Text, text[2:]) {
 			t.Text += text

@@ -304,12 +304,12 @@ func printBacktest(c *call, t *trial) error {
 		if b.Load == nil {
 			continue
 		}
-		number, remark := b.Number, strings.Join(b.Load.Review, ", ")
+		number, remark := b.Number, ledger.JoinReasons(b.Load.Review)
 		if remark != "" {
 			remark = "review: " + remark
 			doubtful++
 		} else {
-			remark = strings.Join(b.Load.Remarks, ", ")
+			remark = strings.Join(b.Load.Remarks, "; ")
 		}
 		if b.Ticket == nil {
 			held++

@@ -263,7 +263,7 @@ func (r *ticketRow) proofRemark() string {
 	if r.Voided != "" {
 		all = append([]string{"void"}, all...)
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(all, "; ")
 }
 
 // withVoid puts behind the tickets' lines, for a program, which of them are void and what stands in their place.

@@ -273,7 +273,7 @@ func (p *statusPage) lastTicket() {
 		row := control.TicketRow{TicketRecord: *l, Hauled: l.TruckTotals(), State: cmp.Or(strings.Replace(p.s.Stands, "dead", "refused", 1), "left")}
 		text := row.StateText(p.s.Review, p.clock)
 		if why := row.ForReview(); why != nil {
-			text += ", needs review: " + strings.Join(why, ", ")
+			text += ", needs review: " + ledger.JoinReasons(why)
 		}
 		if row.State == "refused" {
 			text = "REFUSED: see `gauger outbox dead`"

@@ -338,7 +338,7 @@ func TestAPaperSaysWhatWasEditedAndGauged(t *testing.T) {
 	found := paper(func(r *ticketRow) {
 		r.Found, r.Load.Review = []ledger.Finding{{Note: "it came back"}}, []string{"a gap"}
 	})
-	if got := found.remark(); got != "needs review: a gap, learned later: it came back" {
+	if got := found.remark(); got != "needs review: a gap | learned later: it came back" {
 		t.Errorf("of a ticket that was corrected the list says %q", got)
 	}
 	void := paper(func(r *ticketRow) { r.Voided = "ann: no oil" })

@@ -109,13 +109,13 @@ func TestTheListSaysWhatNeedsReview(t *testing.T) {
 		change func(*ticketRow)
 		want   string
 	}{
-		"sent":     {nil, "needs review: data gap 42 min, stopped for 7 min after 99 bbl: one truck or two"},
+		"sent":     {nil, "needs review: data gap 42 min; stopped for 7 min after 99 bbl: one truck or two"},
 		"sound":    {func(r *ticketRow) { r.Load.Review = nil }, "stopped for 7 min after 99 bbl: one truck or two"},
-		"released": {func(r *ticketRow) { r.Person = "ann" }, "data gap 42 min, stopped for 7 min after 99 bbl: one truck or two"},
+		"released": {func(r *ticketRow) { r.Person = "ann" }, "data gap 42 min; stopped for 7 min after 99 bbl: one truck or two"},
 		"learned": {func(r *ticketRow) {
 			r.Person, r.Load.Remarks, r.Found = "ann", nil, []ledger.Finding{{Note: "it came back"}}
 		},
-			"needs review: learned later: it came back, data gap 42 min"},
+			"needs review: learned later: it came back; data gap 42 min"},
 	} {
 		r := paper(number)
 		if x.change != nil {

@@ -107,7 +107,9 @@ func (r *ticketRow) look() (why []string) {
 }
 
 // remark is what the list says of a ticket: why it wants a person, and what a reader should know.
-func (r *ticketRow) remark() string { return strings.Join(append(r.look(), r.asides()...), ", ") }
+func (r *ticketRow) remark() string {
+	return strings.TrimPrefix(strings.Join(append([]string{ledger.JoinReasons(r.look())}, r.asides()...), "; "), "; ")
+}
 
 // asides are what calls for nobody: who wrote, rejected or voided it, what somebody has looked at, what was out of the usual in sending it, and
 // what a reader should know.
@@ -307,7 +309,7 @@ func (r *ticketRow) csvLine(h site) []string {
 	} else {
 		line = append(line, "", "", "", "")
 	}
-	line = append(line, r.standing(), spreadsheetText(strings.Join(r.look(), ", ")))
+	line = append(line, r.standing(), spreadsheetText(ledger.JoinReasons(r.look())))
 	for _, bbl := range []*float64{f.bbl, v.GrossBbl, v.NetBbl} {
 		if gone {
 			bbl = new(0.0)
@@ -324,7 +326,7 @@ func (r *ticketRow) csvLine(h site) []string {
 	if r.Load == nil {
 		by = r.Person
 	}
-	return append(line, strconv.FormatBool(r.Voided != ""), spreadsheetText(r.Replaces), spreadsheetText(r.ReplacedBy), at(r.VoidedAt), spreadsheetText(r.Voided), spreadsheetText(strings.Join(remarks, ", ")),
+	return append(line, strconv.FormatBool(r.Voided != ""), spreadsheetText(r.Replaces), spreadsheetText(r.ReplacedBy), at(r.VoidedAt), spreadsheetText(r.Voided), spreadsheetText(strings.Join(remarks, "; ")),
 		spreadsheetText(sealOff), spreadsheetText(sealOn), at(r.Written()), spreadsheetText(by), at(r.Changed()), unbooked)
 }
 

@@ -230,8 +230,8 @@ func addMeasured(s *sheet, l *tank.Load) {
 		}
 	}
 	s.add("confidence", "%.2f", min(l.Confidence, 0.99))
-	s.add("needs review", "%s", strings.Join(l.Review, ", "))
-	s.add("remarks", "%s", strings.Join(l.Remarks, ", "))
+	s.add("needs review", "%s", ledger.JoinReasons(l.Review))
+	s.add("remarks", "%s", strings.Join(l.Remarks, "; "))
 }
 
 // notableGap is the shortest silence inside a load that is worth a word, notableShare the least part of the load.
