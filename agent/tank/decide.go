@@ -271,7 +271,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		d.note(edge, fmt.Sprintf("tank %s was moved into it meanwhile: %.1f bbl came in and are not in its gauges", from, came))
 	}
 	if name, by := u.roseAnotherTime(i, d, removed); name != "" {
-		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose by as much in as long a time, %.0f min off: a transfer, if its readings are so late or early", name, by/60))
+		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose by as much in as long a time, %s off: a transfer, if its readings are so late or early", name, spanText(by)))
 	}
 	if from, short := u.fellShort(i, d); short > wrongBbl(removed) {
 		d.doubts = append(d.doubts, fmt.Sprintf("tank %s was moved into it until it fell, and %.1f bbl of that did not arrive: the truck may have loaded meanwhile", from, short))

@@ -107,7 +107,7 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	}
 	if last.t < seen.t && len(rest.samples) == 0 {
 		d.opening.err = math.Hypot(d.opening.err, (float64(last.v-seen.v)+made.last*(seen.t-last.t))/2)
-		d.doubts = append(d.doubts, fmt.Sprintf("it began before its first reading, behind %.0f min without one: what had left is not known", (seen.t-last.t)/60))
+		d.doubts = append(d.doubts, fmt.Sprintf("it began before its first reading, behind %s without one: what had left is not known", spanText(seen.t-last.t)))
 	}
 
 	d.end = ts.meets(s1, tail, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)

@@ -331,7 +331,7 @@ func (ts *tankState) behindShelf(t *Tank, f fall) (load fall, why []string) {
 			break
 		}
 		f.from = point{(water.end + rest.start) / 2, shelf.level}
-		return f, []string{fmt.Sprintf("%.1f bbl left %.0f min before it, slower, and are not counted: water, or its pump's first try", bbl, long/60)}
+		return f, []string{fmt.Sprintf("%.1f bbl left %s before it, slower, and are not counted: water, or its pump's first try", bbl, spanText(long))}
 	}
 	return f, nil
 }

@@ -339,3 +339,12 @@ func TestAGapOverARestartSaysSo(t *testing.T) {
 		t.Errorf("%+v", r.events)
 	}
 }
+
+// A time of less than a minute is told in seconds: "0 min before it" tells nothing.
+func TestSpansAreTold(t *testing.T) {
+	for s, want := range map[float64]string{8: "8 s", 59: "59 s", 60: "1 min", 1500: "25 min", 5400: "1.5 h"} {
+		if got := spanText(s); got != want {
+			t.Errorf("%v s: %q, want %q", s, got, want)
+		}
+	}
+}

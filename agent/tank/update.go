@@ -53,7 +53,10 @@ func (u *update) eventSlowLoss(bbl float64) {
 // spanText writes seconds for a person.
 func spanText(s float64) string {
 	d := time.Duration(s * float64(time.Second))
-	if d < time.Hour {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s", s)
+	case d < time.Hour:
 		return fmt.Sprintf("%.0f min", d.Minutes())
 	}
 	return fmt.Sprintf("%.1f h", d.Hours())
