@@ -21,6 +21,7 @@
 package apply
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -117,7 +118,7 @@ func (w *Watch) Look(now Health) (worse, lasting []string) {
 		w.since = map[string]time.Time{}
 	}
 	maps.DeleteFunc(w.since, func(key string, _ time.Time) bool { _, still := found[key]; return !still })
-	for _, key := range slices.Sorted(maps.Keys(found)) {
+	for _, key := range slices.SortedFunc(maps.Keys(found), w.costlierFirst) {
 		if w.since[key].IsZero() {
 			w.since[key] = now.At
 		}
@@ -127,6 +128,20 @@ func (w *Watch) Look(now Health) (worse, lasting []string) {
 		}
 	}
 	return worse, lasting
+}
+
+// costlierFirst puts what a ticket is made of first: tanks, then points, then the rest; alike ones by their name.
+func (w *Watch) costlierFirst(a, b string) int {
+	rank := func(key string) int {
+		if _, tank := w.Before.Tanks[key]; tank {
+			return 0
+		}
+		if _, point := w.Before.Points[key]; point {
+			return 1
+		}
+		return 2
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
 }
 
 func (w *Watch) findings(now Health) map[string]string {

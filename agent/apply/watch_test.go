@@ -196,3 +196,15 @@ func TestAnOffsetIsFoundBesideADraw(t *testing.T) {
 		}
 	}
 }
+
+// What tickets are made of is told first, however the others are named.
+func TestTheCostliestIsToldFirst(t *testing.T) {
+	w, h := newWatch(), siteAfter(time.Second)
+	h.Tanks["TK-1"] = Tank{Level: new(80.0), At: h.At}
+	h.Points["plc/level"] = Point{At: h.At, Value: math.NaN(), Why: "timeout", Polled: true}
+	h.Lacking = map[string]string{"a key": "a key is missing"}
+	worse, _ := w.Look(h)
+	if len(worse) != 3 || !strings.HasPrefix(worse[0], "tank TK-1 stepped") || !strings.HasPrefix(worse[1], "plc/level was good") {
+		t.Errorf("%q", worse)
+	}
+}

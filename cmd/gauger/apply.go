@@ -237,14 +237,28 @@ func followTrial(ctx context.Context, c *call, plan applyPlan) (apply.Trial, err
 				return t, nil
 			}
 		}
-		if worse := strings.Join(s.Worse, "; "); worse != said && !c.json() {
-			if said = worse; worse != "" {
-				printWrapped(c, "worse than before: ", worse)
-			} else {
-				fmt.Fprintln(c.out, "nothing is worse than before")
-			}
+		if !c.json() {
+			said = tellWorse(c, s.Worse, said)
 		}
 	}
+}
+
+// tellWorse tells the costliest of what is worse than before, anew only where that is another than was told last: all reasons of a change
+// that goes back are told in the end.
+func tellWorse(c *call, worse []string, told string) string {
+	switch {
+	case len(worse) == 0 && told != "":
+		fmt.Fprintln(c.out, "nothing is worse than before")
+		return ""
+	case len(worse) == 0 || worse[0] == told:
+		return told
+	}
+	text := worse[0]
+	if n := len(worse) - 1; n > 0 {
+		text += fmt.Sprintf(" (and %d more: `gauger apply --history`)", n)
+	}
+	printWrapped(c, "worse than before: ", text)
+	return worse[0]
 }
 
 func printTrial(c *call, t apply.Trial) {

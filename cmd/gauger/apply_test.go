@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -67,5 +68,17 @@ func TestTicketsOfOldFiguresAreNamed(t *testing.T) {
 	}
 	if got := told(site(192, "in"), site(180, "in")) + told(site(192, "in"), site(192, "in")); got != "" {
 		t.Errorf("the same barrels: %q", got)
+	}
+}
+
+// A change that makes much worse is told by the costliest alone, once: what is said of it besides, and its figures, may change each second.
+func TestTheCostliestIsToldOnce(t *testing.T) {
+	var out bytes.Buffer
+	c, told := &call{out: &out}, ""
+	for _, worse := range [][]string{nil, {"tank TK-1 stepped", "a: 1"}, {"tank TK-1 stepped", "a: 2", "b"}, nil, nil} {
+		told = tellWorse(c, worse, told)
+	}
+	if want := "worse than before: tank TK-1 stepped (and 1 more: `gauger apply --history`)\nnothing is worse than before\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
 	}
 }

@@ -210,10 +210,16 @@ func paired(mine, other []*comparedTicket) []*pair {
 // ticket is the backtest's ticket, or the other where it has none.
 func (p *pair) ticket() *comparedTicket { return cmp.Or(p.Here, p.There) }
 
-// comparePair compares two tickets of one load: what the accountant sees of them, to a hundredth of an inch and a second.
+// Of what two outcomes are told to, so much may round one of them otherwise than the other: in inches and seconds.
+const (
+	gaugeGrain = 0.01
+	timeGrain  = 1.0
+)
+
+// comparePair compares two tickets of one load: what the accountant sees of them, beyond what rounding makes.
 func comparePair(a, b *comparedTicket) *pair {
 	p := &pair{Verdict: same, Here: a, There: b}
-	differ := func(x, y *float64) *float64 {
+	differ := func(x, y *float64, grain float64) *float64 {
 		switch {
 		case x == nil && y == nil:
 			return nil
@@ -222,15 +228,15 @@ func comparePair(a, b *comparedTicket) *pair {
 			return nil
 		}
 		d := math.Round(100*(*x-*y)) / 100
-		if d != 0 {
+		if math.Abs(d) > 1.5*grain {
 			p.Verdict = differs
 		}
 		return &d
 	}
 	at := func(x, y time.Time) *float64 {
-		return differ(new(float64(x.Truncate(time.Second).Unix())), new(float64(y.Truncate(time.Second).Unix())))
+		return differ(new(float64(x.Truncate(time.Second).Unix())), new(float64(y.Truncate(time.Second).Unix())), timeGrain)
 	}
-	p.Open, p.Close = differ(a.Open, b.Open), differ(a.Close, b.Close)
+	p.Open, p.Close = differ(a.Open, b.Open, gaugeGrain), differ(a.Close, b.Close, gaugeGrain)
 	p.Start, p.End = at(a.Start, b.Start), at(a.End, b.End)
 	if a.Bbl != nil && b.Bbl != nil {
 		p.Bbl = new(math.Round(100*(*a.Bbl-*b.Bbl)) / 100)

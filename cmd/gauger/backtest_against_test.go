@@ -88,3 +88,13 @@ func TestTheDifferenceOfTwoTicketsIsSaid(t *testing.T) {
 		t.Errorf("a ticket without a gauge: %+v", p)
 	}
 }
+
+// What rounding makes of one outcome and not of the other is said, and is no difference between the two.
+func TestRoundingIsNoDifference(t *testing.T) {
+	for off, want := range map[float64]string{0.01: same, 0.02: differs} {
+		p := comparePair(at("A1", "T1", 0, 40, 200, 100), at("A1", "T1", 0, 40, 200, 100+off))
+		if p.Verdict != want || !strings.Contains(p.difference(), fmt.Sprintf("closing -%.2f in", off)) {
+			t.Errorf("%.2f in: %s, %s", off, p.Verdict, p.difference())
+		}
+	}
+}
