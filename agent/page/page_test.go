@@ -146,7 +146,7 @@ func TestALoadFromItsBeginningToItsTicket(t *testing.T) {
 			!regexp.MustCompile(`<dt>Removed</dt><dd>(\d+\.\d\d) bbl.*agrees: the truck has 0\.\d\d bbl (less|more) than the \d+\.\d\d that were removed</dd>`).MatchString(body) {
 			t.Errorf("the ticket's page answers %d\n%s", code, body)
 		}
-		if code, body := r.get(link[1] + "/level.svg?phone"); code != http.StatusOK || !strings.Contains(body, `width="500"`) {
+		if code, body := r.get(link[1] + "/level.svg?phone"); code != http.StatusOK || !strings.Contains(body, `width="360"`) {
 			t.Errorf("the picture for a phone answers %d", code)
 		}
 		if code, body := r.get(link[1] + "/level.svg"); code != http.StatusOK || !strings.Contains(body, "</svg>") {

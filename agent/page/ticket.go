@@ -168,7 +168,7 @@ func addVolumes(v *ledger.Volumes, add func(what, format string, args ...any)) {
 }
 
 // phoneWide is the pixels of a picture that a phone shows whole, with words that can be read.
-const phoneWide = 500
+const phoneWide = 360
 
 // picture draws the level about a load.
 func (s *site) picture(w http.ResponseWriter, r *http.Request) {

@@ -196,15 +196,20 @@ func (l *panelLayout) gaugeMark(c *canvas, v *view, b *occupied, at, inches floa
 	b.boxes = append(b.boxes, box{x - 5, y - 5, 10, 10})
 }
 
-// gaugeText writes what a gauge reads beside its mark, on the first of the sides that is free.
+// gaugeText writes what a gauge reads beside its mark, on the first of the sides that is free; without its barrels where those have no room.
 func (l *panelLayout) gaugeText(c *canvas, v *view, b *occupied, at, inches float64, sides [][2]float64) {
 	if at < v.from || at > v.to {
 		return
 	}
 	words := tank.Length(inches).Gauge()
-	if bbl, err := l.panel.Table.Barrels(inches); err == nil {
-		words += fmt.Sprintf(" = %.1f bbl", bbl)
+	if bbl, err := l.panel.Table.Barrels(inches); err == nil && l.writtenBeside(c, v, b, at, inches, words+fmt.Sprintf(" = %.1f bbl", bbl), sides) {
+		return
 	}
+	l.writtenBeside(c, v, b, at, inches, words, sides)
+}
+
+// writtenBeside writes words on the first of the sides of a mark that is free; false where none is.
+func (l *panelLayout) writtenBeside(c *canvas, v *view, b *occupied, at, inches float64, words string, sides [][2]float64) bool {
 	w, x, y := textWidth(words), v.x(at), l.y(inches)
 	for _, side := range sides {
 		area := box{x + 8, y - lineSize/2 + side[1]*12, w, lineSize}
@@ -214,9 +219,10 @@ func (l *panelLayout) gaugeText(c *canvas, v *view, b *occupied, at, inches floa
 		inside := area.x > plotLeft && area.x+w < v.right() && area.y > l.plot.y && area.y+area.h < l.plot.y+l.plot.h
 		if inside && !l.levelCrosses(area) && b.occupy(area) {
 			c.text(area.x, area.y+lineSize-3, words, halo)
-			return
+			return true
 		}
 	}
+	return false
 }
 
 const (

@@ -163,7 +163,11 @@ func (p Picture) heading(c *canvas, v *view) {
 	if from.Format(time.DateOnly) == to.Format(time.DateOnly) {
 		end = "15:04 MST"
 	}
-	c.text(plotLeft, 45, fmt.Sprintf("%s to %s (%s)", from.Format(begin), to.Format(end), v.zone), `font-size="12" fill="`+middle+`"`)
+	span := fmt.Sprintf("%s to %s", from.Format(begin), to.Format(end))
+	if whole := fmt.Sprintf("%s (%s)", span, v.zone); plotLeft+textWidth(whole)*12/fontSize <= v.wide { // a phone has no room for its name
+		span = whole
+	}
+	c.text(plotLeft, 45, span, `font-size="12" fill="`+middle+`"`)
 }
 
 func (v *view) local(t float64) time.Time { return time.Unix(0, int64(t*1e9)).In(v.zone) }

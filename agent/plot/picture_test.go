@@ -179,9 +179,9 @@ func TestALoadIsReadableOnAPhone(t *testing.T) {
 		p.Level.Add(start.Add(at), 1, at+time.Hour, 196.5-math.Max(0, math.Min(3*at.Minutes(), 95)), true)
 	}
 	p.Loads = []Load{{Number: "A-SMITH4-TK-1-20261101T0620Z", Start: start, End: start.Add(32 * time.Minute), Open: 196.5, Close: 101.5, Bbl: 159.5, Error: 0.3}}
-	d := draw(t, Picture{Title: "TK-1, 159.5 bbl", Zone: chicago(t), ProductionDay: 7 * time.Hour, Wide: 500, Panels: []Panel{p}})
+	d := draw(t, Picture{Title: "TK-1, 159.5 bbl", Zone: chicago(t), ProductionDay: 7 * time.Hour, Wide: 360, Panels: []Panel{p}})
 	d.clean(t)
-	d.says(t, "1 November 2026 01:00 CDT to 01:35 CST (America/Chicago)", "A-SMITH4-TK-1-20261101T0620Z", "16-04-2 = ", "08-05-2 = ", "production day begins")
+	d.says(t, "1 November 2026 01:00 CDT to 01:35 CST", "A-SMITH4-TK-1-20261101T0620Z", "16-04-2", "08-05-2", "production day begins")
 }
 
 func TestManyTanksForALongTimeStaySmall(t *testing.T) {
