@@ -21,7 +21,6 @@
 package apply
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -118,7 +117,7 @@ func (w *Watch) Look(now Health) (worse, lasting []string) {
 		w.since = map[string]time.Time{}
 	}
 	maps.DeleteFunc(w.since, func(key string, _ time.Time) bool { _, still := found[key]; return !still })
-	for _, key := range slices.SortedFunc(maps.Keys(found), w.costlierFirst) {
+	for _, key := range w.costliestFirst(found) {
 		if w.since[key].IsZero() {
 			w.since[key] = now.At
 		}
@@ -130,18 +129,19 @@ func (w *Watch) Look(now Health) (worse, lasting []string) {
 	return worse, lasting
 }
 
-// costlierFirst puts what a ticket is made of first: tanks, then points, then the rest; alike ones by their name.
-func (w *Watch) costlierFirst(a, b string) int {
-	rank := func(key string) int {
-		if _, tank := w.Before.Tanks[key]; tank {
-			return 0
+// costliestFirst are the findings' keys with what a ticket is made of first: tanks, then points, then the rest; alike ones by their name.
+func (w *Watch) costliestFirst(found map[string]string) (keys []string) {
+	names := slices.Sorted(maps.Keys(found))
+	for rank := range 3 {
+		for _, key := range names {
+			_, tank := w.Before.Tanks[key]
+			_, point := w.Before.Points[key]
+			if tank && rank == 0 || point && !tank && rank == 1 || !tank && !point && rank == 2 {
+				keys = append(keys, key)
+			}
 		}
-		if _, point := w.Before.Points[key]; point {
-			return 1
-		}
-		return 2
 	}
-	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
+	return keys
 }
 
 func (w *Watch) findings(now Health) map[string]string {

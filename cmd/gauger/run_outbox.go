@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-	"golang.org/x/sys/unix"
 
 	"gauger/agent/cloud"
 	"gauger/agent/ledger"
@@ -128,7 +127,7 @@ func openRecorder(cfg *config.Config) (*recorder.Ring, error) {
 const ownRuntime = "/run/gauger"
 
 // refugeFile is the file of a store's recorder in the runtime directory, which lies in memory and outlives a kill. Without a
-// directory from systemd it is the one of the same name as the store, or gauger's, or the user's own. "": there is none that may be written to.
+// directory from systemd it is the one of the same name as the store, or gauger's, or the user's own. "": there is none.
 func refugeFile(store string) string {
 	folders := []string{filepath.Join("/run", filepath.Base(store)), ownRuntime, os.Getenv("XDG_RUNTIME_DIR")}
 	if given, ok := os.LookupEnv("RUNTIME_DIRECTORY"); ok {
@@ -140,7 +139,7 @@ func refugeFile(store string) string {
 		return ""
 	}
 	for _, folder := range folders {
-		if info, err := os.Stat(folder); err == nil && info.IsDir() && unix.Access(folder, unix.W_OK) == nil {
+		if info, err := os.Stat(folder); err == nil && info.IsDir() {
 			return filepath.Join(folder, fmt.Sprintf("recorder-%08x", crc32.ChecksumIEEE([]byte(whole)))) // stores may share a folder
 		}
 	}
@@ -150,7 +149,7 @@ func refugeFile(store string) string {
 // makeRuntime makes the runtime directory where systemd has made none; who may not does without.
 func makeRuntime() {
 	if _, given := os.LookupEnv("RUNTIME_DIRECTORY"); !given {
-		_ = os.Mkdir(ownRuntime, 0o755) // keepReadings says what it costs
+		_ = os.MkdirAll(ownRuntime, 0o755) // keepReadings says what it costs
 	}
 }
 
