@@ -75,22 +75,6 @@ func (ts *tankState) inflow(t *Tank, at float64) production {
 	return p
 }
 
-// roseFar is what riseKnown is, by the history and as far back as it goes, and whether that knows the middle.
-func (ts *tankState) roseFar(t *Tank, from, to float64) (bbl float64, seen, ok bool) {
-	if len(ts.levels.history) == 0 || ts.noise.hidesLevel() {
-		return 0, false, false
-	}
-	since := math.Max(from, ts.levels.history[0].t+1)
-	a, ok1 := ts.levels.known(since)
-	b, ok2 := ts.levels.known(to)
-	_, seen = ts.levels.known((since + to) / 2)
-	made := ts.inflow(t, since)
-	if !made.known {
-		made = ts.inflow(t, to)
-	}
-	return t.barrels(b, a) - made.usual*(to-since)*t.Table.PerInch(a), seen, ok1 && ok2 && made.known
-}
-
 // straysOver is the variance, in in², of what flows in over some seconds. Where less than dumpRare dumps of a separator are to be
 // expected in them it is by so much the less: the error that 19 of 20 are within leaves out what comes so seldom.
 //

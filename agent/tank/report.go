@@ -81,7 +81,8 @@ func (u *update) reportGap(i int, ts *tankState, now, x float64, shown heldValue
 }
 
 // reportMissed tells of a load that a silence or a value that hung hid, and the well's oil after it: the level is lower behind it than the
-// well made it meanwhile, or to where it is shut in, and the other tanks, which were read, had no more than usual.
+// well made it meanwhile, or to where it is shut in, and the other tanks had no more than usual,
+// as far as their levels on either side tell.
 func (u *update) reportMissed(i int, ts *tankState, from, to point) {
 	t, made, long := &u.site.tanks[i], ts.inflow(&u.site.tanks[i], from.t), to.t-from.t
 	unsure, per, rose := 2*math.Hypot(made.err*long, math.Sqrt(made.straysOver(long))), t.Table.PerInch(to.v), to.v-from.v
@@ -89,23 +90,51 @@ func (u *update) reportMissed(i int, ts *tankState, from, to point) {
 	if !made.known || t.Group != "" || least*per < t.Loads.MinLoad || t.barrels(from.v, to.v) >= 0.8*t.Loads.MinLoad {
 		return
 	}
-	gone, gained, read := (made.usual*long-rose)*per, 0.0, false
+	gone, gained := (made.usual*long-rose)*per, 0.0
 	for j, o := range u.separate(i) {
 		other := u.st.tanks[j]
-		_, seen := other.levels.within((from.t+to.t)/2, other.readFar())
 		more, known := other.riseKnown(o, from.t, to.t, other.readFar())
-		if !seen || !known {
-			more, seen, known = other.roseFar(o, from.t, to.t)
+		if _, seen := other.levels.within((from.t+to.t)/2, other.readFar()); !seen || !known {
+			more, known = roseFar(other, o, from.t, to.t)
 		}
-		if !seen || !known || more < -o.Loads.MinLoad {
+		if !known || more < -o.Loads.MinLoad {
 			return
 		}
-		gained, read = gained+math.Max(0, more), true
+		gained += math.Max(0, more)
 	}
-	if read && gained < (1-explainedShare)*gone {
+	if gained < (1-explainedShare)*gone {
 		u.addEvent(ts, i, eventrules.UnexplainedLoss, from.t, to.t, fmt.Sprintf("about %.0f bbl are missing behind %s without a level to believe: the well makes %.0f meanwhile, the level rose by %.2f in, and no other tank had it. A load that nobody saw, or the well stood", gone, spanText(long), made.usual*long*per, rose))
 		u.eventVolume(gone, "")
 	}
+}
+
+// roseFar is what riseKnown is, by the history and as far back as it goes.
+func roseFar(ts *tankState, t *Tank, from, to float64) (bbl float64, ok bool) {
+	if len(ts.levels.history) == 0 || ts.noise.hidesLevel() {
+		return 0, false
+	}
+	since := math.Max(from, ts.levels.history[0].t+1)
+	a, ok1 := ts.levels.besideSilence(since)
+	b, ok2 := ts.levels.besideSilence(to)
+	made := ts.inflow(t, since)
+	if !made.known {
+		made = ts.inflow(t, to)
+	}
+	return t.barrels(b, a) - made.usual*(to-since)*t.Table.PerInch(a), ok1 && ok2 && made.known
+}
+
+// besideSilence is the level at a time, or the nearest that was read before or after it, where a silence begins or ends.
+func (l *levels) besideSilence(at float64) (v float64, ok bool) {
+	v, ok = l.known(at)
+	near := levelFar
+	for _, all := range [][]sample{between(l.recent, at-near, at+near), between(l.history, at-near, at+near)} {
+		for _, x := range all {
+			if far := math.Abs(x.t - at); !ok && far < near {
+				v, near = float64(x.v), far
+			}
+		}
+	}
+	return v, ok || near < levelFar
 }
 
 // reportStuck tells of a value that stands as it never does, while it does.
