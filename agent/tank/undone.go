@@ -57,7 +57,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	}
 	if d.leaptAt <= ts.last.t && d.leaptTo-d.closing.level >= explainedShare*fall {
 		off, made := d.leaptTo-d.opening.level, d.usualInflow*(d.leaptAt-d.start) // a full tank's well may be shut in
-		if near := math.Max(backAgain, backShare*fall); !seen && (d.end > d.leaptAt-echoLong || off >= -near && off <= near+made) {
+		if near := math.Max(backAgain, backShare*fall); !seen && (d.end > d.leaptAt-echoLong || off >= -near && off <= near+made) && !leftBetween(ts, *d, d.start) {
 			return "the level was back at once" // a false echo that was believed, or a probe that was pulled, and reported as a step
 		}
 		if aliveWhereItWas(ts, *d) {
