@@ -88,7 +88,9 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	stood := d.start - since
 	again := math.Min(d.next-nodeEvery, d.end+stood)
 	switch {
-	case t.Group != "" || !d.inflow.known:
+	case t.Group != "" && d.inflow.known:
+		return s.togetherInflow(i, d, own, err)
+	case !d.inflow.known:
 		return own, err
 	case s.shutOff(i, d, d.start, d.end) && before < leapMost*own, s.passedBy(i, d, since): // what rose until then as it does behind had not stood
 		return 0, fair
@@ -110,6 +112,38 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 		err = math.Max(err, own)
 	}
 	return cameByTurns(ts, t, d, turns, own, err)
+}
+
+// togetherInflow is the same of a group's tank whose wells come by turns: what its tanks hold together falls with the pump and rises with the wells, whether the
+// equaliser joins them or not. Where none fell with it, it has all of that but what rose in the others; else its part.
+func (s siteTanks) togetherInflow(i int, d draw, own, err float64) (bbl, off float64) {
+	t, ts, mean, unsure := s.site.tanks[i], *s.st.tanks[i], own, err
+	mates, share := s.joined(i, d)
+	if len(mates) == 0 || d.uneven {
+		return own, err
+	}
+	per, later, alone, rose := t.Table.PerInch(d.closing.level), d.settled*t.Table.PerInch((d.opening.level+d.closing.level)/2), s.fellAlone(i, d), 0.0
+	d.start, d.end = s.jointly(i, d)
+	t.Group, ts.levels = "", s.levelTogether(i, mates, d.start-lumpsLook, per/share)
+	ts.noise.sigma = neighbourScatter(between(ts.levels.recent, d.start-lumpsLook, d.start))
+	a, ok1 := ts.levels.about(d.start)
+	b, ok2 := ts.levels.about(d.end)
+	if !ok1 || !ok2 {
+		return own, err
+	}
+	d.opening.level, d.closing.level = a, b
+	if mean -= later; alone {
+		was, _ := s.heldBy(mates, d.start, per)
+		is, _ := s.heldBy(mates, d.end, per)
+		rose = math.Max(0, is-was) * per
+		d.inflowBefore, d.inflowAfter, mean = d.inflowBefore*share, d.inflowAfter*share, (mean+rose)*share
+		_, strays := ts.flowedIn(&t, d, d.end-d.start)
+		unsure = stats.Clamp(2*strays*per, err*share, err)
+	} else {
+		share = 1
+	}
+	bbl, off = cameByTurns(&ts, &t, d, len(s.site.tanks) > 1+len(mates), mean, unsure)
+	return math.Max(0, bbl/share-rose) + later, off / share
 }
 
 // shutOff says that a tank stood still when a draw began, since its well was turned to others, and went on there from one time, or since then, to another.
@@ -171,31 +205,6 @@ func (s siteTanks) gaveOver(j int, d draw) float64 {
 		return 0
 	}
 	return s.site.tanks[j].barrels(a, b)
-}
-
-// filledMates is the tank of the same group that took in most over a draw, and this one's part of what all such took in beyond what the wells make:
-// they stood lower when it began, and were made even with it.
-func (s siteTanks) filledMates(i int, d draw) (name string, bbl float64) {
-	fell := s.site.tanks[i].volume(d)
-	own, most, unsure, long := fell, 0.0, 0.0, math.Max(d.end, d.evened)-d.start
-	makes := func(j int) {
-		o, ts := &s.site.tanks[j], s.st.tanks[j]
-		made, per := ts.inflow(o, d.start), o.Table.PerInch(ts.last.v)
-		bbl, unsure = bbl-made.usual*long*per, math.Hypot(unsure, per*math.Sqrt(stats.Square(made.err*long)+made.straysOver(long)+2*stats.Square(math.Max(ts.noise.perSample(), ts.levels.resolutionAt(d.start, d.end).deadband))))
-	}
-	makes(i)
-	for j, o := range s.mates(i) {
-		makes(j)
-		gave := s.gaveOver(j, d)
-		fell += math.Max(0, gave)
-		if bbl -= math.Min(0, gave); -gave > most {
-			name, most = o.ID, -gave
-		}
-	}
-	if bbl = bbl * own / fell; most == 0 || d.uneven || bbl <= math.Max(fedSure*unsure, math.Max(partBbl, wrongBbl(own))) {
-		return "", 0
-	}
-	return name, bbl
 }
 
 // missingShares tells of the tanks of the same group whose share of a draw nobody saw, and about how much it is, as they stand as high as

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gauger/agent/eventrules"
+	"gauger/agent/tank/stats"
 )
 
 const (
@@ -198,4 +199,49 @@ func (s siteTanks) unread(i int, d draw) (names []string) {
 		}
 	}
 	return names
+}
+
+// filledMates is the tank of the same group that took in most over a draw, and this one's part of what all such took in beyond what the wells make:
+// they stood lower when it began, and were made even with it.
+func (s siteTanks) filledMates(i int, d draw) (name string, bbl float64) {
+	fell := s.site.tanks[i].volume(d)
+	own, most, unsure, long := fell, 0.0, 0.0, math.Max(d.end, d.evened)-d.start
+	makes := func(j int) {
+		o, ts := &s.site.tanks[j], s.st.tanks[j]
+		made, per := ts.inflow(o, d.start), o.Table.PerInch(ts.last.v)
+		bbl, unsure = bbl-made.usual*long*per, math.Hypot(unsure, per*math.Sqrt(stats.Square(made.err*long)+made.straysOver(long)+2*stats.Square(math.Max(ts.noise.perSample(), ts.levels.resolutionAt(d.start, d.end).deadband))))
+	}
+	makes(i)
+	for j, o := range s.mates(i) {
+		makes(j)
+		gave := s.gaveOver(j, d)
+		fell += math.Max(0, gave)
+		if bbl -= math.Min(0, gave); -gave > most {
+			name, most = o.ID, -gave
+		}
+	}
+	if bbl = bbl * own / fell; most == 0 || d.uneven || bbl <= math.Max(fedSure*unsure, math.Max(partBbl, wrongBbl(own))) {
+		return "", 0
+	}
+	return name, bbl
+}
+
+// levelTogether are the readings and the history of what a group's tanks hold together, in inches of so many barrels.
+func (s siteTanks) levelTogether(i int, mates []int, from, per float64) (all levels) {
+	own := &s.st.tanks[i].levels
+	all.recent = s.sumOf(append(mates, i), from, math.Inf(1), per)
+	for _, h := range own.history {
+		bbl, _ := s.site.tanks[i].Table.Extrapolated(float64(h.v))
+		for _, j := range mates {
+			v, ok := s.st.tanks[j].levels.known(h.t)
+			holds, _ := s.site.tanks[j].Table.Extrapolated(v)
+			if bbl += holds; !ok {
+				bbl = math.NaN()
+			}
+		}
+		if h.v = float32(bbl / per); !math.IsNaN(bbl) {
+			all.history = append(all.history, h)
+		}
+	}
+	return all
 }
