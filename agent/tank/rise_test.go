@@ -156,7 +156,7 @@ func TestALoadAndATransferBehindEachOtherAreTwo(t *testing.T) {
 }
 
 // A tank is not read for eight hours, in which a truck comes and the well fills it up again. What the well makes is known, and that no other
-// tank had it; where one had it, or none was read, nobody knows.
+// tank had it, by its levels on either side where it was not read either; where one had it, nobody knows.
 func TestALoadThatASilenceHid(t *testing.T) {
 	from, to := 4*tanktest.Hour, 12*tanktest.Hour
 	fill := func(a, b float64) tanktest.Move { return tanktest.Move{From: a, Bbl: (a - b) / 120, Rate: 0.5} }
@@ -169,7 +169,7 @@ func TestALoadThatASilenceHid(t *testing.T) {
 		"loaded":                    {[]tanktest.Move{fill(0, 16*tanktest.Hour), load}, nil, false, 185},
 		"the well was turned":       {[]tanktest.Move{fill(0, from+tanktest.Hour), fill(to-tanktest.Hour, 16*tanktest.Hour)}, []tanktest.Move{fill(from+tanktest.Hour, to-tanktest.Hour)}, false, 0},
 		"nothing":                   {[]tanktest.Move{fill(0, 16*tanktest.Hour)}, nil, false, 0},
-		"the whole box was away":    {[]tanktest.Move{fill(0, 16*tanktest.Hour), load}, nil, true, 0},
+		"the whole box was away":    {[]tanktest.Move{fill(0, 16*tanktest.Hour), load}, nil, true, 185},
 		"loaded from the next tank": {[]tanktest.Move{fill(0, 16*tanktest.Hour)}, []tanktest.Move{load}, false, 0},
 	} {
 		r := newRig(t, tanktest.Well{Level0: 20, Moves: c.own}, tanktest.Well{Level0: 150, Moves: c.other})
