@@ -71,6 +71,7 @@ type gauge struct {
 	since      float64 // s; and since when, 0 where it is read off none
 	fell       float64 // s; until when it was at rest before that piece; not before since where that is the first
 	dipped     bool    // a vacuum's dip was taken off it
+	hatches    float64 // in that the level fell at least where hatches were opened behind it, and are left out; 0: none was
 	risen      bool    // it is one reading, to which oil lifted the level right before the draw
 }
 
@@ -163,18 +164,22 @@ func (d draw) watched(t *Tank, now float64) float64 {
 	return min(now, d.next, d.end+t.Loads.Confirm.Seconds())
 }
 
-// rest are the samples behind a draw, without what an equaliser moves.
+// rest are the samples behind a draw, without what an equaliser moves, and without hatches that were opened meanwhile.
 func (d draw) rest(l *levels) []sample {
-	if d.behind != nil {
+	switch {
+	case d.behind != nil:
 		return d.behind
+	case d.closing.hatches > 0:
+		return withoutHatches(between(l.recent, d.end+settleShort, math.Inf(1)), d.closing.hatches)
 	}
 	return l.recent
 }
 
-// evenRest are the levels behind a draw, and where its closing is that of tanks which an equaliser makes even, those without what it moves.
+// evenRest are the levels behind a draw, and where its closing is that of tanks which an equaliser makes even, those without what it moves, or
+// without hatches that were opened.
 func (d draw) evenRest(l *levels) levels {
-	if d.evened > d.end {
-		return levels{recent: d.behind}
+	if d.evened > d.end || d.closing.hatches > 0 && d.behind == nil {
+		return levels{recent: d.rest(l)}
 	}
 	return *l
 }

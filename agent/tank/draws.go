@@ -101,7 +101,7 @@ func (ts *tankState) drawsBetweenLeaps(t *Tank, finder fallFinder, b []sample, i
 
 // drawsAmong are the draws among samples between which the level did not jump, in order.
 func (ts *tankState) drawsAmong(t *Tank, finder fallFinder, b []sample, all bounds, in production, now float64) (out []draw, waits bool) {
-	fs := ts.cutAtStops(t, t.withoutTrickle(finder.falls(ts.withoutEchoes(b))))
+	fs := ts.cutAtStops(t, t.withoutTrickle(finder.falls(ts.believed(t, b))))
 	lo := all.lo
 	for k, f := range fs {
 		hi := all.hi

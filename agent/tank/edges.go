@@ -245,15 +245,21 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, recent []sample, in bounds) g
 	}
 	r := ts.resting(t, *d)
 	r.at, r.pumped, r.samples, r.slosh, r.past = d.end, math.Min(d.end, cmp.Or(d.oilTo, d.end)), b, d.slosh, ts.levels.even(math.Max(ts.decidedTo, d.start-fineFor), d.start)
-	dips := false
+	dips, hatches := false, 0.0
 	if t.Loads.Settle == 0 && len(b) > 0 && b[0].t-d.end < vapourLong/2 && (t.Sensor == "hydrostatic" || t.Sensor == "analog" && t.Group == "") {
+		hatches = math.Max(ts.noise.hatchLeast(), 2*r.slosh)
+		r.samples = withoutHatches(b, hatches)
 		dips, r.dump = r.dips(d.inflowAfter)
 		dips = dips || t.Sensor == "hydrostatic"
 	}
 	switch {
 	case dips:
 		_, longer := ts.stillSince(*d)
-		return r.withoutDip(d.inflowAfter, longer > stillMore)
+		g := r.withoutDip(d.inflowAfter, longer > stillMore)
+		if len(r.samples) < len(b) {
+			g.hatches = hatches
+		}
+		return g
 	case d.deadband > 0:
 		return r.estimate(d.inflowAfter).withDeadband(between(recent, d.start, from), b, d.deadband, math.Hypot(ts.noise.perSample(), d.slosh))
 	}
@@ -337,7 +343,7 @@ func (r resting) evening(b []sample, most float64) evening {
 // pressure sensor at the bottom feels the vapour space too. Oil that comes in only later is none of it. In a tank that was sealed before the
 // truck came nothing flows in until the well is back, at some time or later than all that is read, as the readings are likeliest.
 func (r resting) withoutDip(inflow float64, sealed bool) gauge {
-	b := r.untilRefilled(r.withoutHatches(r.samples[:searchTime(r.samples, r.at+vapourLong)]))
+	b := r.untilRefilled(r.samples[:searchTime(r.samples, r.at+vapourLong)])
 	if r.dump.hi > 0 || r.halted(inflow) {
 		inflow = 0 // between its dumps a separator gives nothing, nor does a well that is away
 	}

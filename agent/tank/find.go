@@ -379,3 +379,12 @@ func silenceIn(b []sample, d draw) float64 {
 	}
 	return math.Min(long, d.gap)
 }
+
+// believed are samples in which a fall is looked for: without false echoes, nor hatches that a sensor of the gas felt open and shut.
+func (ts *tankState) believed(t *Tank, b []sample) []sample {
+	b = ts.withoutEchoes(b)
+	if t.feelsGas() {
+		b = withoutHatches(b, ts.noise.hatchLeast())
+	}
+	return b
+}

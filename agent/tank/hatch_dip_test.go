@@ -41,6 +41,7 @@ func TestAClosingBehindHatchsDips(t *testing.T) {
 	for k, v := range []float64{144.45, 142.57, 144.6, 142.75, 144.51} {
 		r.samples = append(r.samples, sample{t: end + 100 + 170*float64(k), v: float32(v), n: 1})
 	}
+	r.samples = withoutHatches(r.samples, 5*r.sigma)
 	if g := r.withoutDip(0.0002, false); math.Abs(g.level-144.45) > 0.4 {
 		t.Errorf("closing at %.2f in, want 144.45", g.level)
 	}

@@ -256,6 +256,9 @@ func (z *noise) rounded() float64 { return math.Exp2(math.Ceil(math.Log2(math.Ma
 // perSample is the noise of a sample, never taken as none.
 func (z *noise) perSample() float64 { return math.Max(z.sigma, 0.02) }
 
+// hatchLeast are the inches by which a hatch has to let the reading fall to be told from noise.
+func (z *noise) hatchLeast() float64 { return math.Max(hatchLeast, hatchSigma*z.perSample()) }
+
 // leastFall is the fall in inches that noise does not make. The noise is taken in coarse steps:
 // a restart that cost some readings must not shift the moment at which a draw is first
 // seen, which the ticket's number is made of.

@@ -168,21 +168,6 @@ func (r resting) withoutSpikes() []sample {
 	return out
 }
 
-// withoutHatches leaves out single readings below those on either side, which show one level: a hatch was opened, and shut again.
-func (r resting) withoutHatches(b []sample) []sample {
-	out := make([]sample, 0, len(b))
-	for i, s := range b {
-		if i > 0 && i+1 < len(b) {
-			left, right := float64(b[i-1].v), float64(b[i+1].v)
-			if by := math.Min(left, right) - float64(s.v); by > max(hatchLeast, spikeSigma*r.sigma, 2*r.slosh) && math.Abs(left-right) < by/2 {
-				continue
-			}
-		}
-		out = append(out, s)
-	}
-	return out
-}
-
 // thinned averages what lies away from the instant.
 func (r resting) thinned(b []sample) []sample {
 	if len(b) <= pieceMost {

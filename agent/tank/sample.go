@@ -183,3 +183,47 @@ func product(a, b []float64) (sum float64) {
 	}
 	return sum
 }
+
+const (
+	hatchOpen  = 900.0 // s that a hatch stands open, as a level shows it
+	hatchLeast = 0.4   // in that one lets the reading fall
+	hatchUsual = 3.5   // in, the same; more than that has to be faster than the pump
+	hatchSigma = 5.0   // times the noise, the same
+)
+
+// withoutHatches leaves out what lies below a rest between two steps, of so many inches at least, as where a hatch is opened for minutes: down
+// and up again by as much, each within a reading or two.
+func withoutHatches(b []sample, least float64) []sample {
+	out := make([]sample, 0, len(b))
+	for i := 0; i < len(b); i++ {
+		if i > 0 {
+			i = hatchShut(b, i, least)
+		}
+		out = append(out, b[i])
+	}
+	return out
+}
+
+// hatchShut is the index of the first sample behind a hatch that was opened right before one, and shut again; that of this one where none was.
+func hatchShut(b []sample, i int, least float64) int {
+	left := float64(b[i-1].v)
+	by := left - float64(b[i].v)
+	if i+2 < len(b) && b[i+2].v < b[i].v { // it stays down: one between the two levels is on its way
+		by = math.Max(by, left-float64(b[i+1].v))
+	}
+	if by <= least || by > hatchUsual {
+		return i
+	}
+	for j := i + 1; j < len(b) && b[j].t-b[i].t <= hatchOpen; j++ {
+		switch v := float64(b[j].v); {
+		case math.Abs(left-v) < by/2:
+			if j-i <= 2 || v-float64(b[j-2].v) > by/2 {
+				return j
+			}
+			return i
+		case v > left || v < left-1.5*by:
+			return i
+		}
+	}
+	return i
+}

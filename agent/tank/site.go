@@ -222,3 +222,8 @@ func (l Loads) check() error {
 	}
 	return nil
 }
+
+// feelsGas says that a tank's sensor may feel the pressure of the gas. An equaliser moves the level too.
+func (t *Tank) feelsGas() bool {
+	return t.Group == "" && (t.Sensor == "hydrostatic" || t.Sensor == "analog")
+}

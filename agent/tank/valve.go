@@ -21,9 +21,7 @@ const (
 	filterLong  = 600.0  // s that a step takes through a sensor's damping
 	hatchStill  = 120.0  // s that a level lies still between a hatch and the load
 	hatchLong   = 1500.0 // s from a hatch to the load
-	hatchLeast  = 0.4    // in that a hatch lets the reading fall
-	hatchUsual  = 3.5    // in; more than that has to be faster than the pump,
-	hatchFaster = 1.5    // so many times
+	hatchFaster = 1.5    // times faster than the pump that a hatch has to be which lets the reading fall by more than the usual
 	hatchMost   = 16.0   // in of oil, which a relief of 8 oz holds
 	hatchBack   = 0.4    // share of what an opened hatch lets the reading fall that comes back when it is shut,
 	hatchAll    = 1.2    // and no more
@@ -109,11 +107,6 @@ func (ts *tankState) startAndEndByValve(t *Tank, d *draw) {
 		}
 		d.end = math.Max(o.to, d.start)
 	}
-}
-
-// feelsGas says that a tank's sensor may feel the pressure of the gas. An equaliser moves the level too.
-func (t *Tank) feelsGas() bool {
-	return t.Group == "" && (t.Sensor == "hydrostatic" || t.Sensor == "analog")
 }
 
 // takeHatch takes off a draw what a pressure sensor, or a current loop that may carry one, felt go when a hatch was opened before it, and gives
