@@ -216,7 +216,7 @@ func hatchShut(b []sample, i int, least float64) int {
 	}
 	for j := i + 1; j < len(b) && b[j].t-b[i].t <= hatchOpen; j++ {
 		switch v := float64(b[j].v); {
-		case math.Abs(left-v) < by/2:
+		case v > left-by/2 && v < left+by: // a vacuum's dip fades meanwhile
 			if j-i <= 2 || v-float64(b[j-2].v) > by/2 {
 				return j
 			}
