@@ -211,7 +211,9 @@ func hatchShut(b []sample, i int, least float64) int {
 	if i+2 < len(b) && b[i+2].v < b[i].v { // it stays down: one between the two levels is on its way
 		by = math.Max(by, left-float64(b[i+1].v))
 	}
-	if by <= least || by > hatchUsual {
+	pumped := i > 1 && float64(b[i-2].v)-left > by/3 // it fell as fast before, or went on
+	pumped = pumped || i+2 < len(b) && float64(b[i+1].v) < left-by/2 && float64(b[i+1].v-b[i+2].v) > by/3
+	if by <= least || by > hatchUsual || pumped {
 		return i
 	}
 	for j := i + 1; j < len(b) && b[j].t-b[i].t <= hatchOpen; j++ {
