@@ -12,6 +12,7 @@ const (
 	bleedRate      = 0.3        // share of the pump's rate, below which it needs no long pause to be told
 	slowestRun     = 1.0        // bbl/min, below which nothing is run
 	evenLongest    = 3 * 3600.0 // s after a draw in which an equaliser does its work
+	slugMore       = 5.0        // times a deadband that a slug is which the fall shows for all that
 	lumpsApart     = 300.0      // s without a rest, over which nobody knows how the well came
 	showsFrom      = 30         // s before a draw
 	showsTo        = 150        // s behind it, between which all that it moved to another tank shows there
@@ -293,8 +294,11 @@ func fallRead(t *Tank, d draw) bool {
 	return t.Group == "" && d.deadband <= 0 && d.stuck.to <= 0 && d.gap <= lumpsApart && d.end-d.start >= lumpsApart
 }
 
-// fallTells says that it may show what its well brought: nothing else moves the level.
-func fallTells(t *Tank, d draw) bool {
+// fallTells says that it may show what its well brought: nothing else moves the level, and it is told as exactly as slugs of some inches need.
+func fallTells(t *Tank, d draw, slug float64) bool {
+	if d.deadband < slug/slugMore {
+		d.deadband = 0
+	}
 	return fallRead(t, d) && t.Sensor != "hydrostatic" && d.late <= 0 && d.foam <= 0 && d.cameIn <= 0
 }
 

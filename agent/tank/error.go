@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"gauger/agent/tank/stats"
 )
@@ -117,4 +118,152 @@ func witness(b []sample, per float64, gauge line, from, to float64) float64 {
 		return 0
 	}
 	return stats.Median(values(b)) - gauge.at((b[0].t+b[len(b)-1].t)/2)
+}
+
+const (
+	slugShare  = 0.3    // of the third fastest step of a day's rest, as fast as which a step is one of a slug
+	slugFew    = 3      // slugs in a day that are a well's and no person's
+	slugAlike  = 1.5    // times the middle one, than which one is no larger, nor smaller
+	slugLong   = 2400.0 // s that one takes at most
+	slugKnown  = 0.45   // share of one up to which the fall shows whether it came
+	lumpsSure  = 2.0    // standard errors by which a piece is of one rate or of the other
+	lumpsCell  = 60.0   // s of which one level of a fall is fitted, and after which a well may turn, but no more than
+	slugSize   = 0.15   // share by which one brings more or less than another
+	slugVaries = 0.5    // share by which the time varies in which one comes
+)
+
+// spell is a time at rest in which a well came fast, or slowly.
+type spell struct {
+	from, to     float64
+	rate, err    float64 // in/s
+	fast         bool
+	begun, ended bool // as seen
+}
+
+// slugs are what came at once in the day before a draw, again and again alike, as the history at rest shows it: each seen whole, however fast it came. None
+// where a person may have done that, or where the fall was not read as it went.
+func (l *levels) slugs(d draw) (out []spell) {
+	if repeats(between(l.recent, d.start, d.end)) {
+		return nil
+	}
+	h := l.history[searchTime(l.history, d.start-inflowDay):searchTime(l.history, d.start)]
+	rate := func(i int) float64 { return float64(h[i].v-h[i-1].v) / (h[i].t - h[i-1].t) }
+	var rates []float64
+	for i := 1; i < len(h); i++ {
+		if h[i].flags != unlinked {
+			rates = append(rates, rate(i))
+		}
+	}
+	if len(rates) < slugFew {
+		return nil
+	}
+	slices.Sort(rates)
+	quick := slugShare * rates[len(rates)-slugFew]
+	var sizes []float64
+	for i := 1; i < len(h); i++ {
+		from, most := i, 0.0
+		for ; i < len(h) && h[i].flags != unlinked && rate(i) > quick; i++ {
+			most = math.Max(most, rate(i))
+		}
+		if i == from || from < 2 || i == len(h) || h[i].flags == unlinked || h[from-1].flags == unlinked {
+			continue
+		}
+		if rose := float64(h[i].v - h[from-2].v); rose < most*slugLong {
+			long := rose / most // in part of its first step, and of its last one
+			middle := (h[from-1].t + h[i-1].t) / 2
+			out, sizes = append(out, spell{from: middle - long/2, to: middle + long/2, rate: most, fast: true, begun: true, ended: true}), append(sizes, rose)
+		}
+	}
+	usual := stats.Median(sizes)
+	out = slices.DeleteFunc(out, func(s spell) bool {
+		rose := s.rate * (s.to - s.from)
+		return rose > slugAlike*usual || rose < usual/slugAlike
+	})
+	if len(out) < slugFew {
+		return nil
+	}
+	return out
+}
+
+// slugOf are the inches that the middle one of some slugs brings; 0 of none.
+func slugOf(all []spell) float64 {
+	var sizes []float64
+	for _, s := range all {
+		sizes = append(sizes, s.rate*(s.to-s.from))
+	}
+	if len(sizes) == 0 {
+		return 0
+	}
+	return stats.Median(sizes)
+}
+
+const (
+	standsStill = 0.15 // share of a pump's rate as fast as which the level falls no more where it stands
+	repeatsMost = 3    // readings of a fall, of which one may be such
+	standsReads = 5    // readings of it, of fewer a slug is not told from it
+	standsFlat  = 0.03 // the same, but for what its noise hides: a slug that brings nearly what the pump draws is no stop
+)
+
+// fallPart are the levels of a fall, from one to before another, in which its pump drew, or stood.
+type fallPart struct {
+	from, to int
+	pumps    bool
+}
+
+// fallParts are the levels of a fall, of a minute each, and the variance of one.
+func fallParts(ts *tankState, d draw) (b []sample, parts []fallPart, noise float64, maybe bool) {
+	all := stairSamples(between(ts.levels.recent, d.start+rampLong/2, d.end-rampLong/2))
+	sigma := math.Max(ts.noise.perSample(), math.Max(math.Max(d.step, d.deadband)/math.Sqrt(12), neighbourScatter(all)))
+	each := max(1, int(lumpsCell*float64(len(all))/(d.end-d.start)))
+	add := func(run []sample, pumps bool) {
+		from := len(b)
+		for ; len(run) > 0; run = run[min(each, len(run)):] {
+			b = append(b, meanSample(run[:min(each, len(run))]))
+		}
+		if len(b) < from+2 {
+			b = b[:from]
+			return
+		}
+		parts = append(parts, fallPart{from, len(b), pumps})
+	}
+	since, rate := d.start, d.slope()*(d.end-d.start)/math.Max(d.end-d.start-d.stood, lumpsCell)
+	for _, p := range cutEvenly(all, sigma, piecePrice) {
+		if p.n == 1 || p.slope < -rate/2 || p.to-p.from < rampLong {
+			continue
+		}
+		stands := p.slope-lumpsSure*p.slant > -rate/2 && p.standsStill(all, rate)
+		if stands {
+			add(between(all, since, p.from-rampLong/2), true)
+			add(between(all, p.from, p.to), false)
+			since = p.to + rampLong
+		}
+		maybe = maybe || !stands && p.n < standsReads
+	}
+	add(between(all, since, d.end), true)
+	return b, parts, sigma * sigma / float64(each), maybe
+}
+
+// standsStill says that the level stood in a piece of a fall, but for the readings at its ends, between which the pump stopped and began: where a slug brings
+// nearly what the pump draws it goes on falling.
+func (p piece) standsStill(all []sample, rate float64) bool {
+	if p.slope <= -standsStill*rate {
+		return false
+	}
+	slope, slant := p.slope, p.slant
+	if p.n >= standsReads {
+		inner, _ := fit(between(all, p.from+1, p.to-1))
+		slope, slant = inner.slope, slant*float64(p.n)/float64(p.n-2)
+	}
+	return slope > -math.Max(standsFlat*rate, lumpsSure*slant)
+}
+
+// repeats says that most of a fall's readings were given out before, by a gateway that had no other: what that hides is as large as a slug.
+func repeats(fall []sample) bool {
+	same := 0
+	for k := 1; k < len(fall); k++ {
+		if fall[k].v == fall[k-1].v {
+			same++
+		}
+	}
+	return same > len(fall)/repeatsMost
 }

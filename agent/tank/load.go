@@ -111,6 +111,7 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	if longer > stillMore {
 		err = math.Max(err, own)
 	}
+	err = math.Max(err, slugOf(ts.levels.slugs(d))*per)
 	return cameByTurns(ts, t, d, turns, own, err)
 }
 

@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -12,13 +13,11 @@ const (
 	lumpsLook   = keepFor // s before a draw whose rest shows how its well comes
 	lumpsFew    = 2       // lumps seen from beginning to end that show it
 	lumpsSlow   = 0.4     // share of the fast rate that the slow one is at most
-	lumpsSure   = 2.0     // standard errors by which a piece is of one rate or of the other
 	lumpsLast   = 0.12    // share by which one lasts longer or shorter than the middle one, at least
 	lumpsVary   = 0.1     // share by which one comes faster or more slowly than the mean, at least
 	lumpsNext   = 1.2     // times that few lumps vary by that the next one does
 	lumpsAlike  = 3.0     // times less, by which one lump's rate varies while it lasts
 	lumpsOdd    = 0.02    // chance that one lasts as none before did
-	lumpsCell   = 60.0    // s of which one level of a fall is fitted, and after which a well may turn, but no more than
 	lumpsCells  = 30      // times
 	lumpsTurns  = 3       // turns within a fall, of which more are not told apart
 	lumpsLevels = 8       // levels of a fall that show some
@@ -27,20 +26,11 @@ const (
 	lumpsCycles = 1.5     // times that it may turn to fast and back within a draw, of which more are a separator's dumps
 	lumpsTurned = 0.1     // chance that it was turned to another tank when the truck came
 	lumpsBetter = 0.6     // share of the mean rate's error that is left at most
-	standsStill = 0.15    // share of a pump's rate as fast as which the level falls no more where it stands
 	pumpStrays  = 180.0   // s for which a pump's rate strays one way
 )
 
 // pumpVaries are the shares of its rate by which a pump's may stray.
 var pumpVaries = []float64{0.005, 0.01, 0.02, 0.04, 0.08, 0.16}
-
-// spell is a time at rest in which a well came fast, or slowly.
-type spell struct {
-	from, to     float64
-	rate, err    float64 // in/s
-	fast         bool
-	begun, ended bool // as seen
-}
 
 // lasting is how long something lasts, s.
 type lasting struct{ usual, varies float64 }
@@ -59,7 +49,8 @@ func (l lasting) outlives(after float64) float64 {
 type lumps struct {
 	slow, fast, varies float64 // in/s
 	slowFor, fastFor   lasting
-	before, behind     spell // a draw
+	before, behind     spell   // a draw
+	whole              float64 // in that each of them brings, where a day showed that
 }
 
 // twoRates are the mean slopes of two kinds of pieces that are as different as can be.
@@ -109,13 +100,20 @@ func spells(ps []piece) (out []spell, slow, fast float64) {
 // knows how it came next to the draw.
 func lumpsAbout(ts *tankState, d draw, until float64) (z lumps, ok bool) {
 	var ps []piece
-	for _, b := range []bounds{{d.start - lumpsLook, d.start}, {d.end + rampLong, until}} {
+	for _, b := range []bounds{{d.start - lumpsLook, d.start - math.Max(rampClear, ts.interval.fresh()/2)}, {d.end + rampLong, until}} {
 		for _, p := range cutEvenly(ts.levels.even(b.lo, b.hi).recent, math.Max(ts.noise.perSample(), d.step/math.Sqrt(12)), piecePrice) {
 			if p.n > 1 && !p.falls(0, fallLeast) {
 				ps = append(ps, p)
 			}
 		}
 	}
+	old := ts.levels.slugs(d)
+	for _, s := range old {
+		if s.to < d.start-lumpsLook {
+			ps = append(ps, piece{line: line{slope: s.rate}, from: s.from, to: s.to, n: 2, slant: lumpsVary * s.rate})
+		}
+	}
+	slices.SortFunc(ps, func(a, b piece) int { return cmp.Compare(a.from, b.from) })
 	var rates, slowFor, fastFor []float64
 	all, slow, fast := spells(ps)
 	for _, s := range all {
@@ -132,6 +130,23 @@ func lumpsAbout(ts *tankState, d draw, until float64) (z lumps, ok bool) {
 		default:
 			slowFor = append(slowFor, long)
 		}
+	}
+	if len(old) > len(fastFor) {
+		rates, fastFor, slowFor = nil, nil, nil
+		for k, s := range old {
+			rates, fastFor = append(rates, s.rate), append(fastFor, s.to-s.from)
+			if k > 0 {
+				slowFor = append(slowFor, s.from-old[k-1].to)
+			}
+		}
+		each := slices.Sorted(slices.Values(slowFor))[len(slowFor)/4] // where a draw hid one two are one
+		for k, long := range slowFor {
+			slowFor[k] = long / math.Max(1, math.Round(long/each))
+		}
+		if !z.before.fast {
+			z.before.from = math.Min(z.before.from, old[len(old)-1].to)
+		}
+		fast = stats.Median(rates)
 	}
 	if len(fastFor) < lumpsFew || len(slowFor) == 0 || slow > lumpsSlow*fast || z.behind.to == 0 || d.start-z.before.to > lumpsApart || z.behind.from-d.end > lumpsApart {
 		return z, false
@@ -151,6 +166,9 @@ func lumpsAbout(ts *tankState, d draw, until float64) (z lumps, ok bool) {
 	}
 	z.slow, z.fast, z.varies = math.Max(0, slow), fast, math.Max(lumpsVary*fast, varies(rates, fast))
 	z.slowFor, z.fastFor = long(slowFor), long(fastFor)
+	if z.whole = slugOf(old); z.whole > 0 {
+		z.varies, z.fastFor.varies = math.Max(z.varies, slugVaries*fast), math.Max(z.fastFor.varies, slugVaries*z.fastFor.usual)
+	}
 	uneven := math.Max(z.fastFor.varies/z.fastFor.usual, z.slowFor.varies/z.slowFor.usual)
 	return z, uneven < lumpsEven && z.fastFor.usual >= lumpsLeast && d.end-d.start < lumpsCycles*(z.slowFor.usual+z.fastFor.usual)
 }
@@ -162,40 +180,6 @@ func varies(v []float64, usual float64) float64 {
 		sum += stats.Square(x - usual)
 	}
 	return lumpsNext * math.Sqrt(sum/float64(max(1, len(v)-2)))
-}
-
-// fallPart are the levels of a fall, from one to before another, in which its pump drew, or stood.
-type fallPart struct {
-	from, to int
-	pumps    bool
-}
-
-// fallParts are the levels of a fall, of a minute each, and the variance of one.
-func fallParts(ts *tankState, d draw) (b []sample, parts []fallPart, noise float64) {
-	all := stairSamples(between(ts.levels.recent, d.start+rampLong/2, d.end-rampLong/2))
-	sigma := math.Max(ts.noise.perSample(), math.Max(d.step/math.Sqrt(12), neighbourScatter(all)))
-	each := max(1, int(lumpsCell*float64(len(all))/(d.end-d.start)))
-	add := func(run []sample, pumps bool) {
-		from := len(b)
-		for ; len(run) > 0; run = run[min(each, len(run)):] {
-			b = append(b, meanSample(run[:min(each, len(run))]))
-		}
-		if len(b) < from+2 {
-			b = b[:from]
-			return
-		}
-		parts = append(parts, fallPart{from, len(b), pumps})
-	}
-	since, rate := d.start, d.slope()*(d.end-d.start)/math.Max(d.end-d.start-d.stood, lumpsCell)
-	for _, p := range cutEvenly(all, sigma, piecePrice) {
-		if p.n > 1 && p.slope > -standsStill*rate && p.slope-lumpsSure*p.slant > -rate/2 && p.to-p.from > rampLong {
-			add(between(all, since, p.from-rampLong/2), true)
-			add(between(all, p.from, p.to), false)
-			since = p.to + rampLong
-		}
-	}
-	add(between(all, since, d.end), true)
-	return b, parts, sigma * sigma / float64(each)
 }
 
 // sieve makes of levels independent figures of unit variance, in each part of a fall for itself, and takes out of them what an even pump makes: by a Kalman
@@ -286,6 +270,10 @@ func (c *courses) weigh(chance float64, fast [2][2]int) {
 		if s[0] > 0 {
 			beside = c.behind
 		}
+		if c.whole > 0 && s[0] > 0 && s[1] < end && s[1] > s[0] {
+			rate[i] = c.whole / long[i]
+			known[i] = 1 / stats.Square(slugSize*rate[i])
+		}
 		if beside.fast && (s[0] == 0 || s[1] == end) {
 			rate[i], known[i] = beside.rate-c.slow, 1/(stats.Square(c.varies/lumpsAlike)+stats.Square(beside.err))
 		}
@@ -321,7 +309,8 @@ func (c *courses) weigh(chance float64, fast [2][2]int) {
 // error: the mean of all courses that the well may have taken, by their chances. Where that is not distinctly surer than what is taken without it, or the well
 // comes evenly, or nobody can tell, or that is sure enough, it is that. A well that can be turned to another tank may have been turned as the draw began.
 func cameInLumps(ts *tankState, t *Tank, d draw, turns bool, average, unsure float64) (bbl, off float64) {
-	if !fallTells(t, d) || unsure <= wrongBbl(t.volume(d)) {
+	slug := slugOf(ts.levels.slugs(d))
+	if !fallTells(t, d, slug) || unsure <= wrongBbl(t.volume(d)) {
 		return average, unsure
 	}
 	z, ok := lumpsAbout(ts, d, d.watched(t, ts.last.t))
@@ -336,6 +325,9 @@ func cameInLumps(ts *tankState, t *Tank, d draw, turns bool, average, unsure flo
 	})
 	per := t.Table.PerInch(d.opening.level)
 	if off = 2 * per * math.Hypot(err, rateVaries*inches); ok && off < lumpsBetter*unsure {
+		if slug > 0 && off > slugKnown*unsure {
+			off = unsure
+		}
 		return inches * per, off
 	}
 	return average, unsure
@@ -345,8 +337,8 @@ func cameInLumps(ts *tankState, t *Tank, d draw, turns bool, average, unsure flo
 // chances. False where less came than the well brings while it comes slowly: then something else bends the fall.
 func (z lumps) shown(ts *tankState, d draw, evenly int, weigh func(*courses)) (inches, err float64, ok bool) {
 	long := d.end - d.start
-	b, parts, noise := fallParts(ts, d)
-	if len(b) < lumpsLevels {
+	b, parts, noise, maybe := fallParts(ts, d)
+	if len(b) < lumpsLevels || maybe && z.whole > 0 {
 		return 0, 0, false
 	}
 	v := sieve{at: make([]float64, len(b)), parts: parts, well: stats.Square(lumpsVary * z.fast), noise: noise}

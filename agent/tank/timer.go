@@ -219,7 +219,7 @@ func rateBeside(d draw, b []sample, from, to float64) (z spell, ok bool) {
 // does not show surely: that may have been before the draw or behind it.
 func cameChanged(ts *tankState, t *Tank, d draw) (inches, err float64, ok bool) {
 	per, long := t.Table.PerInch(d.opening.level), d.end-d.start
-	if !fallTells(t, d) || !d.inflow.known || d.parts > 1 { // a stop bends the fall too
+	if !fallTells(t, d, 0) || !d.inflow.known || d.parts > 1 { // a stop bends the fall too
 		return 0, 0, false
 	}
 	if _, turns := lumpsAbout(ts, d, d.watched(t, ts.last.t)); turns {
@@ -374,7 +374,7 @@ func cameAmid(ts *tankState, t *Tank, d draw) (bbl float64, said string) {
 		return 0, ""
 	}
 	per := t.Table.PerInch(d.closing.level)
-	b, parts, noise := fallParts(ts, d)
+	b, parts, noise, _ := fallParts(ts, d)
 	foam := d.foam
 	if n := len(parts); n > 0 && !parts[n-1].pumps { // it sank before the end was seen
 		foam += math.Max(0, float64(b[parts[n-1].from].v)-d.closing.level)
