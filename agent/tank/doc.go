@@ -63,6 +63,7 @@
 // stretches of its history stray with those beside them. Which of the lumps came meanwhile the fall shows: where it is distinctly surer than the
 // average, all courses that such a well may have taken are weighed by the fall, and their mean is taken. A pump on a timer has a clock that the hours before show:
 // where they fold well, and what is seen behind goes on by it, that tells what came meanwhile, of a pressure sensor and through a silence too.
+// It is seen in the sum of the site's tanks, whichever the well fills or runs over into, and what the others took in did not come here.
 //
 // How a well and a sensor behave is learned from the readings: the variance by which a level at rest strays from an even rise,
 // steps and deadbands. No key, no stored state. What a gateway repeats is no reading: where values stand at a beat, and do not move by

@@ -14,6 +14,8 @@ const (
 	evenLongest    = 3 * 3600.0 // s after a draw in which an equaliser does its work
 	slugMore       = 5.0        // times a deadband that a slug is which the fall shows for all that
 	lumpsApart     = 300.0      // s without a rest, over which nobody knows how the well came
+	timerFine      = 4.0        // s to which a timer's times are sought
+	timerTurns     = 60.0       // s for which it is on, and off, at least
 	showsFrom      = 30         // s before a draw
 	showsTo        = 150        // s behind it, between which all that it moved to another tank shows there
 )
@@ -101,6 +103,78 @@ func (p production) over(seconds float64) float64 {
 		v = math.Min(v, mean*math.Max(0, most-mean))
 	}
 	return v
+}
+
+// timer is a well whose pump is on for some seconds of each period, since an instant.
+type timer struct {
+	at, period, on float64 // s
+	rate, even     float64 // in/s while it is on, and all the time
+	off            float64 // in by which the levels miss it
+}
+
+// ran is for how many seconds it was on from its instant to a time.
+func (z timer) ran(t float64) float64 {
+	x := (t - z.at) / z.period
+	whole := math.Floor(x)
+	return whole*z.on + math.Min((x-whole)*z.period, z.on)
+}
+
+// made are the inches that it made between two times.
+func (z timer) made(from, to float64) float64 {
+	return z.rate*(z.ran(to)-z.ran(from)) + z.even*(to-from)
+}
+
+// fitted is the timer with the rates that stretches of rest show, and by how much these miss it; where even is 0 nothing flows in while it is off.
+func (z timer) fitted(rests [][]sample) timer {
+	var all, tt, tv, rr, rv, rt, vv float64
+	for _, b := range rests {
+		var t, v, r float64
+		n := float64(len(b))
+		for _, s := range b {
+			x, y, ran := s.t-b[0].t, float64(s.v-b[0].v), z.ran(s.t)-z.ran(b[0].t)
+			t, v, r = t+x, v+y, r+ran
+			tt, tv, rr, rv, rt, vv = tt+x*x, tv+x*y, rr+ran*ran, rv+ran*y, rt+ran*x, vv+y*y
+		}
+		all, tt, tv, rr, rv, rt, vv = all+n-1, tt-t*t/n, tv-t*v/n, rr-r*r/n, rv-r*v/n, rt-r*t/n, vv-v*v/n
+	}
+	z.rate, z.even = rv/math.Max(rr, 1), 0
+	if det := rr*tt - rt*rt; det > 1e-6*rr*tt && tv*rr > rv*rt {
+		z.rate, z.even = (rv*tt-tv*rt)/det, (tv*rr-rv*rt)/det
+	}
+	z.off = math.Sqrt(math.Max(0, vv-z.rate*rv-z.even*tv) / math.Max(1, all-4))
+	return z
+}
+
+// nearest is the timer that misses some rests least, of those near it.
+func (z timer) nearest(rests [][]sample) timer {
+	z = z.fitted(rests)
+	last := rests[len(rests)-1]
+	long := last[len(last)-1].t - rests[0][0].t
+	for step := z.period / 12; step > timerFine; {
+		best := z
+		for _, by := range []float64{-step, step} {
+			for _, x := range []timer{
+				{at: z.at + by, period: z.period, on: z.on},
+				{at: z.at, period: z.period + by*z.period/long, on: z.on},
+				{at: z.at, period: z.period, on: z.on + by},
+				{at: z.at + by/2, period: z.period, on: z.on - by},
+			} {
+				if math.Min(x.on, x.period-x.on) >= timerTurns {
+					if x = x.fitted(rests); x.off < best.off {
+						best = x
+					}
+				}
+			}
+		}
+		if best.off >= z.off {
+			step /= 2
+		}
+		z = best
+	}
+	if z.rate < 0 { // it was taken to be on while it is off
+		return timer{z.at + z.on, z.period, z.period - z.on, -z.rate, z.even + z.rate, z.off}
+	}
+	return z
 }
 
 // bounds is the span of time that a fall's edges may use: from the end of the draw before

@@ -87,6 +87,11 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	since, longer := ts.stillSince(d)
 	stood := d.start - since
 	again := math.Min(d.next-nodeEvery, d.end+stood)
+	if t.Group == "" && d.cameIn == 0 {
+		if bbl, off, ok := s.cameByTimer(i, d); ok {
+			return bbl, off
+		}
+	}
 	switch {
 	case t.Group != "" && d.inflow.known:
 		return s.togetherInflow(i, d, own, err)

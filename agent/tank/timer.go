@@ -3,7 +3,6 @@ package tank
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gauger/agent/tank/stats"
 )
@@ -11,6 +10,7 @@ import (
 const (
 	timerCycles = 3.0   // times that it went on and off before a draw, which show that a well's pump goes by a timer
 	timerSure   = 0.35  // share of what an even rise misses the levels by, that a timer's does at most
+	timerMost   = 0.6   // the same where many cycles show it
 	timerOff    = 0.12  // share of what comes while it is on, by which it does
 	timerSame   = 2.0   // times that, beyond noise, by which it may miss the levels behind the draw
 	timerShown  = 900.  // s of rest behind it that show that it goes on so
@@ -18,91 +18,17 @@ const (
 	changeLook  = 1500. // s of rest next to a draw that show how fast its well comes
 	changeKnown = 0.25  // share of what the change makes over a draw, by which the bend tells it
 	changeSure  = 4.0   // standard errors by which the fall shows that it came faster meanwhile
-	timerFine   = 4.0   // s to which its times are sought
+	timerLeast  = 600.0 // s of its period
+	timerApart  = 180.0 // s from one level to another that a gateway does not repeat
+	timerPhases = 4     // instants of half a period at which it is tried
 )
 
-// timer is a well whose pump is on for some seconds of each period, since an instant.
-type timer struct {
-	at, period, on float64 // s
-	rate, even     float64 // in/s while it is on, and all the time
-	off            float64 // in by which the levels miss it
-}
-
-// ran is for how many seconds it was on from its instant to a time.
-func (z timer) ran(t float64) float64 {
-	x := (t - z.at) / z.period
-	whole := math.Floor(x)
-	return whole*z.on + math.Min((x-whole)*z.period, z.on)
-}
-
-// made are the inches that it made between two times.
-func (z timer) made(from, to float64) float64 {
-	return z.rate*(z.ran(to)-z.ran(from)) + z.even*(to-from)
-}
-
-// fitted is the timer with the rates that stretches of rest show, and by how much these miss it; where even is 0 nothing flows in while it is off.
-func (z timer) fitted(rests [][]sample) timer {
-	var all, tt, tv, rr, rv, rt, vv float64
-	for _, b := range rests {
-		var t, v, r float64
-		n := float64(len(b))
-		for _, s := range b {
-			x, y, ran := s.t-b[0].t, float64(s.v-b[0].v), z.ran(s.t)-z.ran(b[0].t)
-			t, v, r = t+x, v+y, r+ran
-			tt, tv, rr, rv, rt, vv = tt+x*x, tv+x*y, rr+ran*ran, rv+ran*y, rt+ran*x, vv+y*y
-		}
-		all, tt, tv, rr, rv, rt, vv = all+n-1, tt-t*t/n, tv-t*v/n, rr-r*r/n, rv-r*v/n, rt-r*t/n, vv-v*v/n
+// stretches are those of some levels in which they rose as a well makes it: the rest between draws and steps.
+func stretches(d draw, b []sample, first float64) (rests [][]sample) {
+	if d.deadband > 0 {
+		b = heldThrough(b)
 	}
-	z.rate, z.even = rv/math.Max(rr, 1), 0
-	if det := rr*tt - rt*rt; det > 1e-6*rr*tt && tv*rr > rv*rt {
-		z.rate, z.even = (rv*tt-tv*rt)/det, (tv*rr-rv*rt)/det
-	}
-	z.off = math.Sqrt(math.Max(0, vv-z.rate*rv-z.even*tv) / math.Max(1, all-4))
-	return z
-}
-
-// nearest is the timer that misses some rests least, of those near it.
-func (z timer) nearest(rests [][]sample) timer {
-	z = z.fitted(rests)
-	last := rests[len(rests)-1]
-	long := last[len(last)-1].t - rests[0][0].t
-	for step := z.period / 12; step > timerFine; {
-		best := z
-		for _, by := range []float64{-step, step} {
-			for _, x := range []timer{
-				{at: z.at + by, period: z.period, on: z.on},
-				{at: z.at, period: z.period + by*z.period/long, on: z.on},
-				{at: z.at, period: z.period, on: z.on + by},
-				{at: z.at + by/2, period: z.period, on: z.on - by},
-			} {
-				if x.on > 0 && x.on < x.period {
-					if x = x.fitted(rests); x.off < best.off {
-						best = x
-					}
-				}
-			}
-		}
-		if best.off >= z.off {
-			step /= 2
-		}
-		z = best
-	}
-	return z
-}
-
-// stretches are those of some levels, and their pieces, in which they rose as a well makes it: the rest between draws and steps.
-func stretches(d draw, b []sample, first float64) (rests [][]sample, ps []piece) {
-	if d.deadband > 0 { // a longer silence says that it stood
-		var held []sample
-		for i, s := range b {
-			if i > 0 && s.t-b[i-1].t > lumpsApart {
-				held = append(held, sample{t: b[i-1].t + nodeEvery, v: b[i-1].v}, sample{t: s.t - nodeEvery, v: b[i-1].v})
-			}
-			held = append(held, s)
-		}
-		b = held
-	}
-	sigma := math.Max(neighbourScatter(b), math.Max(d.step, d.deadband)/math.Sqrt(12))
+	sigma := math.Max(scatters(b), math.Max(d.step, d.deadband)/math.Sqrt(12))
 	var run []sample
 	var was piece
 	since := math.Inf(-1)
@@ -127,55 +53,139 @@ func stretches(d draw, b []sample, first float64) (rests [][]sample, ps []piece)
 			}
 			since = p.from
 		}
-		ps, run = append(ps, p), append(run, between(b, math.Max(p.from, since), p.to+1)...)
+		run = append(run, between(b, math.Max(p.from, since), p.to+1)...)
 	}
 	end()
-	return rests, ps
+	return rests
 }
 
 // clocked is the timer by which a well comes, as its rest before a draw shows it; false where it comes by none.
-func clocked(rests [][]sample, ps []piece) (z timer, ok bool) {
-	all, _, _ := spells(ps)
-	var began, on, apart []float64
-	for _, s := range all {
-		if s.fast && s.begun {
-			if n := len(began); n > 0 {
-				apart = append(apart, s.from-began[n-1])
-			}
-			began = append(began, s.from)
-			if s.ended {
-				on = append(on, s.to-s.from)
+func clocked(rests [][]sample) (z timer, ok bool) {
+	if len(rests) == 0 {
+		return z, false
+	}
+	last := rests[len(rests)-1]
+	from, long, seen, noise := rests[0][0].t, last[len(last)-1].t-rests[0][0].t, 0.0, 0.0
+	for _, b := range rests {
+		seen += b[len(b)-1].t - b[0].t
+		noise = math.Max(noise, scatters(b))
+	}
+	flat := timer{period: 1e9, on: 1e9}.fitted(rests)
+	if z = flat; z.off <= noise {
+		return z, false
+	}
+	for period := timerLeast; timerCycles*period <= seen; period += period * period / (8 * long) { // by which it is an eighth off at the end
+		for k := range timerPhases { // the other half of them is on where this is off
+			x := timer{at: from + long/2 + period*float64(k)/(2*timerPhases), period: period, on: period / 2}.fitted(rests)
+			if x.off < z.off {
+				z = x
 			}
 		}
 	}
-	if len(rests) == 0 || len(apart) < 2 || len(on) < 2 {
-		return z, false
-	}
-	each := slices.Sorted(slices.Values(apart))[len(apart)/4] // where one was not seen two are one
-	for i, a := range apart {
-		apart[i] = a / math.Max(1, math.Round(a/each))
-	}
-	z = timer{at: began[len(began)/2], period: stats.Median(apart), on: stats.Median(on)}.nearest(rests)
-	seen, noise := 0.0, 0.0
-	for _, b := range rests {
-		seen += b[len(b)-1].t - b[0].t
-		noise = math.Max(noise, neighbourScatter(b))
-	}
-	flat := timer{period: 1e9, on: 1e9}.fitted(rests)
+	z = z.nearest(rests)
 	beyond := func(off float64) float64 { return math.Sqrt(math.Max(0, off*off-noise*noise)) }
-	return z, z.rate > 0 && seen >= timerCycles*z.period && beyond(z.off) < timerSure*beyond(flat.off) && beyond(z.off) < timerOff*z.rate*z.on
+	sure := math.Min(timerMost, timerSure*math.Sqrt(seen/(timerCycles*z.period))) // the more cycles fold, the less else makes them
+	return z, z.rate > 0 && seen >= timerCycles*z.period && beyond(z.off) < sure*beyond(flat.off) && beyond(z.off) < timerOff*z.rate*z.on
+}
+
+// scatters is by how much some levels scatter about their neighbours, or about those some minutes from them: what a gateway repeats is no reading.
+func scatters(b []sample) float64 {
+	var few []sample
+	for _, s := range b {
+		if n := len(few); n == 0 || s.t-few[n-1].t >= timerApart {
+			few = append(few, s)
+		}
+	}
+	return math.Max(neighbourScatter(b), neighbourScatter(few))
+}
+
+// minutes are a tank's barrels at each minute between two times, NaN where nobody knows.
+func minutes(ts *tankState, t *Tank, from, to float64) (bbl []float64) {
+	e, far := ts.levels.even(from-levelFar, to+levelFar), lumpsApart
+	if learnDeadband(between(ts.levels.recent, from-keepFor, to+levelFar)) > 0 {
+		e.recent, far = heldThrough(e.recent), math.Inf(1)
+	}
+	far = math.Max(far, 2*ts.interval.fresh())
+	for at := from; at <= to; at += coarseEvery {
+		v, ok := e.within(at, far)
+		if !ok {
+			v = math.NaN()
+		}
+		bbl = append(bbl, t.barrels(v, 0))
+	}
+	return bbl
+}
+
+// siteMinutes are the levels of a tank at each minute between two times, with what the site's other tanks hold, in its inches, and that alone. A well that is
+// turned from one tank to another, or that flows on from a full one, goes on as it was in their sum.
+func (s siteTanks) siteMinutes(i int, from, to, per float64) (all, others []sample) {
+	own := minutes(s.st.tanks[i], &s.site.tanks[i], from, to)
+	beside := make([]float64, len(own))
+	for j, o := range s.separate(i) {
+		for k, bbl := range minutes(s.st.tanks[j], o, from, to) {
+			beside[k] += bbl
+		}
+	}
+	for k, bbl := range own {
+		at := from + float64(k)*coarseEvery
+		if !math.IsNaN(beside[k]) {
+			others = append(others, sample{t: at, v: float32(beside[k] / per)})
+		}
+		if !math.IsNaN(bbl + beside[k]) {
+			all = append(all, sample{t: at, v: float32((bbl + beside[k]) / per)})
+		}
+	}
+	return all, others
 }
 
 // cameByTimer are the barrels that flowed in over a draw from a well whose pump goes by a timer, and twice their standard error: it is as regular before
-// as behind, and so it was meanwhile. False where it is no timer's, or went on otherwise behind.
-func cameByTimer(ts *tankState, t *Tank, d draw) (bbl, off float64, ok bool) {
+// as behind, and so it was meanwhile. What the site's other tanks took in then did not come here. False where it is no timer's, or went on otherwise behind.
+func (s siteTanks) cameByTimer(i int, d draw) (bbl, off float64, ok bool) {
+	t, ts := &s.site.tanks[i], s.st.tanks[i]
 	first := resumeFirst
 	if t.Sensor == "hydrostatic" {
 		first = resumeDipped
 	}
-	before, ps := stretches(d, ts.levels.even(d.start-lumpsLook, d.start-rampClear).recent, first)
-	behind, _ := stretches(d, ts.levels.even(d.end+first, d.watched(t, ts.last.t)).recent, 0)
-	z, ok := clocked(before, ps)
+	until, per := d.watched(t, ts.last.t), t.Table.PerInch(d.opening.level)
+	behind := stretches(d, ts.levels.even(d.end+first, until).recent, 0)
+	rise, err, ok := cameByClock(ts, d, stretches(d, ts.levels.even(d.start-lumpsLook, d.start-rampClear).recent, first), behind)
+	_, others := s.siteMinutes(i, d.start-lumpsApart/2, d.end+lumpsApart/2, per)
+	a, z := between(others, d.start-lumpsApart/2, d.start+lumpsApart/2), between(others, d.end-lumpsApart/2, d.end+lumpsApart/2)
+	if len(s.site.tanks) == 1 || len(a) < timerFew || len(z) < timerFew {
+		return rise * per, 2 * err * per, ok
+	}
+	took, noise := float64(meanSample(z).v-meanSample(a).v), math.Sqrt2*scatters(others)
+	for k, most := timerFew, math.Inf(-1); k <= len(others); k++ { // another truck's
+		now := float64(meanSample(others[k-timerFew : k]).v)
+		if most = math.Max(most, now); most-now > fallLeast+restSigmas*noise {
+			return 0, 0, false
+		}
+	}
+	for j := range s.separate(i) {
+		for _, x := range s.drawsOf(j) {
+			if x.end > d.end {
+				until = math.Min(until, x.start-lumpsApart/2)
+			}
+		}
+	}
+	d.deadband = 0
+	before, _ := s.siteMinutes(i, d.start-lumpsLook, d.start-rampClear, per)
+	sum, _ := s.siteMinutes(i, d.end+first, until, per)
+	if rests := stretches(d, sum, 0); len(rests) == 1 {
+		behind = rests
+	}
+	made, unsure, folds := cameByClock(ts, d, stretches(d, before, first), behind)
+	made, unsure = math.Max(0, made-took), math.Hypot(unsure, noise)
+	if ok && (!folds || math.Abs(rise-made) <= 2*unsure) { // what fills it alone has its clock
+		return rise * per, 2 * err * per, true
+	}
+	return made * per, 2 * unsure * per, folds
+}
+
+// cameByClock are the inches that a timer makes over a draw, as stretches of rest before it show it, and their standard error; false where it is none, or the
+// rest behind goes on otherwise.
+func cameByClock(ts *tankState, d draw, before, behind [][]sample) (inches, err float64, ok bool) {
+	z, ok := clocked(before)
 	if !ok || len(behind) != 1 {
 		return 0, 0, false
 	}
@@ -186,10 +196,9 @@ func cameByTimer(ts *tankState, t *Tank, d draw) (bbl, off float64, ok bool) {
 	for _, s := range behind[0] {
 		missed += stats.Square(float64(s.v)-z.made(d.end, s.t)-above) / float64(len(behind[0]))
 	}
-	missed = math.Sqrt(missed)
-	per := t.Table.PerInch(d.opening.level)
-	bbl = z.made(d.start, d.end) * per
-	return bbl, 2 * math.Hypot(math.Sqrt2*math.Max(z.off, missed)*per, math.Hypot(rateVaries/2*bbl, z.rate*nodeEvery*per)), missed < timerSame*math.Max(z.off, ts.noise.perSample())
+	inches, missed = z.made(d.start, d.end), math.Sqrt(missed)
+	err = math.Hypot(math.Sqrt2*math.Max(z.off, missed), math.Hypot(rateVaries/2*inches, z.rate*nodeEvery))
+	return inches, err, missed < timerSame*math.Max(z.off, ts.noise.perSample())
 }
 
 // rateBeside is the rate at which a level rises over a while of its rest, and its standard error; false where it is not known, or one half of that is of
@@ -267,11 +276,6 @@ func cameChanged(ts *tankState, t *Tank, d draw) (inches, err float64, ok bool) 
 // cameByTurns are the barrels that flowed in over a draw, and twice their standard error, of those that an average tells: where its well comes by turns,
 // by the clock where it has one, and else as the fall shows it.
 func cameByTurns(ts *tankState, t *Tank, d draw, turns bool, average, unsure float64) (bbl, off float64) {
-	if t.Group == "" && d.cameIn == 0 && unsure > wrongBbl(t.volume(d)) {
-		if bbl, off, ok := cameByTimer(ts, t, d); ok && off < unsure {
-			return bbl, off
-		}
-	}
 	per := t.Table.PerInch(d.opening.level)
 	if came, err, ok := cameChanged(ts, t, d); ok && 2*err*per < lumpsBetter*unsure {
 		return came * per, 2 * err * per
