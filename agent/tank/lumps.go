@@ -1,7 +1,6 @@
 package tank
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -113,7 +112,7 @@ func lumpsAbout(ts *tankState, d draw, until float64) (z lumps, ok bool) {
 			ps = append(ps, piece{line: line{slope: s.rate}, from: s.from, to: s.to, n: 2, slant: lumpsVary * s.rate})
 		}
 	}
-	slices.SortFunc(ps, func(a, b piece) int { return cmp.Compare(a.from, b.from) })
+	sort.Slice(ps, func(i, j int) bool { return ps[i].from < ps[j].from })
 	var rates, slowFor, fastFor []float64
 	all, slow, fast := spells(ps)
 	for _, s := range all {
