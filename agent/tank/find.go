@@ -66,17 +66,6 @@ func nodes(b []sample, blur float64) []node {
 	return out
 }
 
-// heldThrough are some levels of a sensor that reports only what moves: a longer silence says that it stood.
-func heldThrough(b []sample) (held []sample) {
-	for i, s := range b {
-		if i > 0 && s.t-b[i-1].t > lumpsApart {
-			held = append(held, sample{t: b[i-1].t + nodeEvery, v: b[i-1].v}, sample{t: s.t - nodeEvery, v: b[i-1].v})
-		}
-		held = append(held, s)
-	}
-	return held
-}
-
 // fallFinder holds the least that counts as a fall.
 type fallFinder struct {
 	slope  float64 // in/s at least

@@ -120,38 +120,6 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	return cameByTurns(ts, t, d, turns, own, err)
 }
 
-// togetherInflow is the same of a group's tank whose wells come by turns: what its tanks hold together falls with the pump and rises with the wells, whether the
-// equaliser joins them or not. Where none fell with it, it has all of that but what rose in the others; else its part.
-func (s siteTanks) togetherInflow(i int, d draw, own, err float64) (bbl, off float64) {
-	t, ts, mean, unsure := s.site.tanks[i], *s.st.tanks[i], own, err
-	mates, share := s.joined(i, d)
-	if len(mates) == 0 || d.uneven {
-		return own, err
-	}
-	per, later, alone, rose := t.Table.PerInch(d.closing.level), d.settled*t.Table.PerInch((d.opening.level+d.closing.level)/2), s.fellAlone(i, d), 0.0
-	d.start, d.end = s.jointly(i, d)
-	t.Group, ts.levels = "", s.levelTogether(i, mates, d.start-lumpsLook, per/share)
-	ts.noise.sigma = neighbourScatter(between(ts.levels.recent, d.start-lumpsLook, d.start))
-	a, ok1 := ts.levels.about(d.start)
-	b, ok2 := ts.levels.about(d.end)
-	if !ok1 || !ok2 {
-		return own, err
-	}
-	d.opening.level, d.closing.level = a, b
-	if mean -= later; alone {
-		was, _ := s.heldBy(mates, d.start, per)
-		is, _ := s.heldBy(mates, d.end, per)
-		rose = math.Max(0, is-was) * per
-		d.inflowBefore, d.inflowAfter, mean = d.inflowBefore*share, d.inflowAfter*share, (mean+rose)*share
-		_, strays := ts.flowedIn(&t, d, d.end-d.start)
-		unsure = stats.Clamp(2*strays*per, err*share, err)
-	} else {
-		share = 1
-	}
-	bbl, off = cameByTurns(&ts, &t, d, len(s.site.tanks) > 1+len(mates), mean, unsure)
-	return math.Max(0, bbl/share-rose) + later, off / share
-}
-
 // shutOff says that a tank stood still when a draw began, since its well was turned to others, and went on there from one time, or since then, to another.
 func (s siteTanks) shutOff(i int, d draw, from, to float64) bool {
 	t, ts, rate := &s.site.tanks[i], s.st.tanks[i], math.Max(d.inflowBefore, d.inflowAfter)
