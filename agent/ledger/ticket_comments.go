@@ -104,9 +104,6 @@ type reasons struct {
 	review []string
 }
 
-// JoinReasons has reasons in one line in which one can tell where each ends: they hold commas, and semicolons end the field of a comment.
-func JoinReasons(why []string) string { return strings.Join(why, " | ") }
-
 // text has the first of the reasons, and how many more there are.
 func (r reasons) text(shown int) string {
 	if len(r.review) == 0 {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Length is a length in inches.
@@ -177,4 +178,16 @@ func parseMixed(t string) (float64, bool) {
 func whole(s string, most uint64) (float64, bool) {
 	v, err := strconv.ParseUint(s, 10, 32)
 	return float64(v), err == nil && v <= most
+}
+
+// spanText writes seconds for a person.
+func spanText(s float64) string {
+	d := time.Duration(s * float64(time.Second))
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s", s)
+	case d < time.Hour:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+	return fmt.Sprintf("%.1f h", d.Hours())
 }

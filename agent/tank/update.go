@@ -2,7 +2,6 @@ package tank
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -48,18 +47,6 @@ func (u *update) eventVolume(bbl float64, to string) {
 func (u *update) eventSlowLoss(bbl float64) {
 	u.eventVolume(bbl, "")
 	u.out[len(u.out)-1].Event.Slow = true
-}
-
-// spanText writes seconds for a person.
-func spanText(s float64) string {
-	d := time.Duration(s * float64(time.Second))
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%.0f s", s)
-	case d < time.Hour:
-		return fmt.Sprintf("%.0f min", d.Minutes())
-	}
-	return fmt.Sprintf("%.1f h", d.Hours())
 }
 
 // addVerdict keeps what became of a draw that is no load, and returns it.
