@@ -64,8 +64,3 @@
 // events that it would have made live. One reading opens it; a tank's level and `bad` want a second or 30 s, since a false echo
 // and a lost poll are ordinary. It ends with the first reading back, which is told after three or 30 s.
 package ledger
-
-import "strings"
-
-// JoinReasons has reasons in one line in which one can tell where each ends: they hold commas, and semicolons end the field of a comment.
-func JoinReasons(why []string) string { return strings.Join(why, " | ") }

@@ -174,7 +174,7 @@ func (s *setups) waterHauled(out []tank.Outcome) (all []tank.Outcome) {
 		why := fmt.Sprintf("%.1f bbl of water hauled, %.2f to %.2f in", l.RemovedBbl, l.Open, l.Close)
 		note := "tank " + l.Tank + ": " + why
 		if len(l.Review) > 0 {
-			note += "; look at it: " + JoinReasons(l.Review)
+			note += "; look at it: " + tank.JoinReasons(l.Review)
 		}
 		all = append(all, tank.Outcome{Event: &tank.Event{Rule: eventrules.WaterDraw, Tank: l.Tank, Start: l.Start, End: l.End, Bbl: l.RemovedBbl, Note: note}},
 			tank.Outcome{Verdict: &tank.Verdict{Tank: l.Tank, What: tank.WaterDrawn, Why: why, Start: l.Start, End: l.End, Open: l.Open, Close: l.Close, Bbl: l.RemovedBbl}})

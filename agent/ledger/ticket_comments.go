@@ -104,12 +104,15 @@ type reasons struct {
 	review []string
 }
 
+// JoinReasons is tank.JoinReasons for those who answer people: nothing of the tanks is theirs.
+func JoinReasons(why []string) string { return tank.JoinReasons(why) }
+
 // text has the first of the reasons, and how many more there are.
 func (r reasons) text(shown int) string {
 	if len(r.review) == 0 {
 		return r.edited
 	}
-	review := "needs review: " + JoinReasons(r.review[:shown])
+	review := "needs review: " + tank.JoinReasons(r.review[:shown])
 	if more := len(r.review) - shown; more > 0 {
 		review += fmt.Sprintf(" and %d more", more)
 	}

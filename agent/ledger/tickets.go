@@ -66,7 +66,7 @@ func (tx *txn) queueTicket(h HeldTicket) error {
 	tx.recordTicket(b)
 	if len(load.Review) > 0 && h.Told.IsZero() {
 		tx.queueDiagnosis(tank.Event{Rule: eventrules.LoadNeedsReview, Tank: load.Tank, Start: load.Start, End: load.End,
-			Note: fmt.Sprintf("%s: ticket %s of %.1f bbl needs review: %s", load.Tank, h.Number, load.GaugeBbl, JoinReasons(load.Review))})
+			Note: fmt.Sprintf("%s: ticket %s of %.1f bbl needs review: %s", load.Tank, h.Number, load.GaugeBbl, tank.JoinReasons(load.Review))})
 	}
 	tx.afterCommit = append(tx.afterCommit, func() {
 		tx.l.log.Info().Str("number", h.Number).Str("tank", load.Tank).Float64("open_in", hundredths(load.Open)).

@@ -222,7 +222,7 @@ func (tx *txn) remindPerson(h *HeldTicket) bool {
 		return false
 	}
 	h.Told = now
-	why := JoinReasons(h.Load.Review)
+	why := tank.JoinReasons(h.Load.Review)
 	if s := h.Stop; s != nil {
 		why = strings.TrimPrefix(why+"; held by "+s.Person, "; ")
 		if s.Why != "" {

@@ -121,7 +121,7 @@ func aboutHeld(s *site, on string) (says []string, back string, err error) {
 	}
 	says = append(says, capital(strings.Join(figures, ", ")))
 	if row.Load != nil && len(row.Load.Review) > 0 {
-		says = append(says, "It asks for a review: "+ledger.JoinReasons(row.Load.Review))
+		says = append(says, "It asks for a review: "+tank.JoinReasons(row.Load.Review))
 	}
 	return says, "/tickets/" + url.PathEscape(row.Name()), nil
 }

@@ -116,7 +116,7 @@ func (p *ticketPage) facts(r *control.TicketRow, w words, site *ledger.Site) {
 			add("Removed", "%.2f bbl, by gauge and what flowed in", l.RemovedBbl)
 		}
 		add("Confidence", "%.2f", l.Confidence)
-		add("Needs review", "%s", ledger.JoinReasons(l.Review))
+		add("Needs review", "%s", tank.JoinReasons(l.Review))
 		add("Remarks", "%s", strings.Join(l.Remarks, "; "))
 	} else if len(r.Gauged) == 2 {
 		add("Opening gauge", "%s (%.2f in)", tank.Length(r.Gauged[0]).Gauge(), r.Gauged[0])
@@ -194,7 +194,7 @@ func (s *site) picture(w http.ResponseWriter, r *http.Request) {
 	}
 	_, err := plot.Picture{Title: title, Wide: wide, Zone: s.server.Site.Zone, ProductionDay: s.server.Site.ProductionDay,
 		Panels: []plot.Panel{{Name: row.Tank, Table: s.server.Site.Tanks[i].Table, Level: level, Loads: []plot.Load{{
-			Number: row.Name(), Start: l.Start, End: l.End, Open: l.Open, Close: l.Close, Bbl: l.GaugeBbl, Error: l.ErrorBbl, Review: ledger.JoinReasons(l.Review),
+			Number: row.Name(), Start: l.Start, End: l.End, Open: l.Open, Close: l.Close, Bbl: l.GaugeBbl, Error: l.ErrorBbl, Review: tank.JoinReasons(l.Review),
 		}}}}}.WriteTo(&b)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)

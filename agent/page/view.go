@@ -236,7 +236,7 @@ func (v *view) tickets(o control.Overview, w words) {
 			t.Mood = m
 		}
 		if why := r.ForReview(); why != nil {
-			t.Mood, t.Text = control.Bad, t.Text+"; needs review: "+ledger.JoinReasons(why)
+			t.Mood, t.Text = control.Bad, t.Text+"; needs review: "+tank.JoinReasons(why)
 		}
 		if r.Load != nil && len(r.Load.Remarks) > 0 {
 			t.Text += "; " + strings.Join(r.Load.Remarks, "; ")

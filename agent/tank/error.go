@@ -125,6 +125,7 @@ const (
 	slugFew    = 3      // slugs in a day that are a well's and no person's
 	slugAlike  = 1.5    // times the middle one, than which one is no larger, nor smaller
 	slugLong   = 2400.0 // s that one takes at most
+	slugApart  = 3600.0 // s from one to the next at least, in the mean: what comes more often the hours before a draw show, or it is a separator's dumps
 	slugKnown  = 0.45   // share of one up to which the fall shows whether it came
 	lumpsSure  = 2.0    // standard errors by which a piece is of one rate or of the other
 	lumpsCell  = 60.0   // s of which one level of a fall is fitted, and after which a well may turn, but no more than
@@ -173,6 +174,9 @@ func (l *levels) slugs(d draw) (out []spell) {
 			middle := (h[from-1].t + h[i-1].t) / 2
 			out, sizes = append(out, spell{from: middle - long/2, to: middle + long/2, rate: most, fast: true, begun: true, ended: true}), append(sizes, rose)
 		}
+	}
+	if n := len(out); n < slugFew || out[n-1].to-out[0].to < slugApart*float64(n-1) {
+		return nil
 	}
 	usual := stats.Median(sizes)
 	out = slices.DeleteFunc(out, func(s spell) bool {

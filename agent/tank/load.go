@@ -88,7 +88,7 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	stood := d.start - since
 	again := math.Min(d.next-nodeEvery, d.end+stood)
 	if t.Group == "" && d.cameIn == 0 {
-		if bbl, off, ok := s.cameByTimer(i, d); ok {
+		if bbl, off, ok := s.cameByTimer(i, d); ok && off < math.Max(err, 2*wrongBbl(t.volume(d))) {
 			return bbl, off
 		}
 	}

@@ -1,6 +1,9 @@
 package tank
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Kind says what an Input is about.
 type Kind uint8
@@ -202,3 +205,6 @@ func (l *Load) Hidden() *Span {
 	}
 	return s
 }
+
+// JoinReasons has reasons, as of Load.Review, in one line in which one can tell where each ends: they hold commas, and semicolons end the field of a comment.
+func JoinReasons(why []string) string { return strings.Join(why, " | ") }

@@ -185,6 +185,7 @@ func product(a, b []float64) (sum float64) {
 }
 
 const (
+	repeatsFor = 180.0 // s from one level to another that a gateway does not repeat
 	hatchOpen  = 900.0 // s that a hatch stands open, as a level shows it
 	hatchLeast = 0.4   // in that one lets the reading fall
 	hatchUsual = 3.5   // in, the same; more than that has to be faster than the pump
@@ -239,4 +240,15 @@ func heldThrough(b []sample) (held []sample) {
 		held = append(held, s)
 	}
 	return held
+}
+
+// scatters is by how much some levels scatter about their neighbours, or about those some minutes from them: what a gateway repeats is no reading.
+func scatters(b []sample) float64 {
+	var few []sample
+	for _, s := range b {
+		if n := len(few); n == 0 || s.t-few[n-1].t >= repeatsFor {
+			few = append(few, s)
+		}
+	}
+	return math.Max(neighbourScatter(b), neighbourScatter(few))
 }

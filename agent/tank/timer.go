@@ -19,7 +19,6 @@ const (
 	changeKnown = 0.25  // share of what the change makes over a draw, by which the bend tells it
 	changeSure  = 4.0   // standard errors by which the fall shows that it came faster meanwhile
 	timerLeast  = 600.0 // s of its period
-	timerApart  = 180.0 // s from one level to another that a gateway does not repeat
 	timerPhases = 4     // instants of half a period at which it is tried
 )
 
@@ -88,17 +87,6 @@ func clocked(rests [][]sample) (z timer, ok bool) {
 	return z, z.rate > 0 && seen >= timerCycles*z.period && beyond(z.off) < sure*beyond(flat.off) && beyond(z.off) < timerOff*z.rate*z.on
 }
 
-// scatters is by how much some levels scatter about their neighbours, or about those some minutes from them: what a gateway repeats is no reading.
-func scatters(b []sample) float64 {
-	var few []sample
-	for _, s := range b {
-		if n := len(few); n == 0 || s.t-few[n-1].t >= timerApart {
-			few = append(few, s)
-		}
-	}
-	return math.Max(neighbourScatter(b), neighbourScatter(few))
-}
-
 // minutes are a tank's barrels at each minute between two times, NaN where nobody knows.
 func minutes(ts *tankState, t *Tank, from, to float64) (bbl []float64) {
 	e, far := ts.levels.even(from-levelFar, to+levelFar), lumpsApart
@@ -122,6 +110,9 @@ func (s siteTanks) siteMinutes(i int, from, to, per float64) (all, others []samp
 	own := minutes(s.st.tanks[i], &s.site.tanks[i], from, to)
 	beside := make([]float64, len(own))
 	for j, o := range s.separate(i) {
+		if s.st.tanks[j].noise.hidesLevel() {
+			return nil, nil
+		}
 		for k, bbl := range minutes(s.st.tanks[j], o, from, to) {
 			beside[k] += bbl
 		}

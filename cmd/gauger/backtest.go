@@ -304,7 +304,7 @@ func printBacktest(c *call, t *trial) error {
 		if b.Load == nil {
 			continue
 		}
-		number, remark := b.Number, ledger.JoinReasons(b.Load.Review)
+		number, remark := b.Number, tank.JoinReasons(b.Load.Review)
 		if remark != "" {
 			remark = "review: " + remark
 			doubtful++

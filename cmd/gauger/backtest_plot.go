@@ -10,7 +10,6 @@ import (
 
 	"gauger/agent/clock"
 	"gauger/agent/eventrules"
-	"gauger/agent/ledger"
 	"gauger/agent/plot"
 	"gauger/agent/tank"
 	"gauger/collectors"
@@ -64,7 +63,7 @@ func (t *trial) plot(path string, c backtestRange) error {
 		for _, b := range t.booked {
 			if b.Tank == l.tank.ID && b.Load != nil {
 				panel.Loads = append(panel.Loads, plot.Load{Number: b.Number, Start: b.Start, End: b.End, Open: b.Load.Open, Close: b.Load.Close,
-					Bbl: b.Load.GaugeBbl, Error: b.Load.ErrorBbl, Review: ledger.JoinReasons(b.Load.Review)})
+					Bbl: b.Load.GaugeBbl, Error: b.Load.ErrorBbl, Review: tank.JoinReasons(b.Load.Review)})
 			}
 		}
 		p.Panels = append(p.Panels, panel)

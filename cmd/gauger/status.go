@@ -15,6 +15,7 @@ import (
 
 	"gauger/agent/control"
 	"gauger/agent/ledger"
+	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/config"
 	"gauger/outbox"
@@ -273,7 +274,7 @@ func (p *statusPage) lastTicket() {
 		row := control.TicketRow{TicketRecord: *l, Hauled: l.TruckTotals(), State: cmp.Or(strings.Replace(p.s.Stands, "dead", "refused", 1), "left")}
 		text := row.StateText(p.s.Review, p.clock)
 		if why := row.ForReview(); why != nil {
-			text += ", needs review: " + ledger.JoinReasons(why)
+			text += ", needs review: " + tank.JoinReasons(why)
 		}
 		if row.State == "refused" {
 			text = "REFUSED: see `gauger outbox dead`"

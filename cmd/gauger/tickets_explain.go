@@ -260,7 +260,7 @@ func (r *ticketRow) confidenceSentences() []string {
 	text := fmt.Sprintf("How sure: gauger puts the chance that the barrels are right, to one barrel or one in a hundred, at %.0f in 100; it never claims more than 99.",
 		min(100*l.Confidence, 99))
 	if len(l.Review) > 0 {
-		return []string{text, fmt.Sprintf("A person should look at it: %s.", ledger.JoinReasons(l.Review))}
+		return []string{text, fmt.Sprintf("A person should look at it: %s.", tank.JoinReasons(l.Review))}
 	}
 	if l.Sigma > 0 {
 		text += fmt.Sprintf(" The sensor's readings scatter by %.2f in.", l.Sigma)

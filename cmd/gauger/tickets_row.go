@@ -14,6 +14,7 @@ import (
 	"gauger/agent/cloud"
 	"gauger/agent/control"
 	"gauger/agent/ledger"
+	"gauger/agent/tank"
 	"gauger/config"
 )
 
@@ -108,7 +109,7 @@ func (r *ticketRow) look() (why []string) {
 
 // remark is what the list says of a ticket: why it wants a person, and what a reader should know.
 func (r *ticketRow) remark() string {
-	return strings.TrimPrefix(strings.Join(append([]string{ledger.JoinReasons(r.look())}, r.asides()...), "; "), "; ")
+	return strings.TrimPrefix(strings.Join(append([]string{tank.JoinReasons(r.look())}, r.asides()...), "; "), "; ")
 }
 
 // asides are what calls for nobody: who wrote, rejected or voided it, what somebody has looked at, what was out of the usual in sending it, and
@@ -309,7 +310,7 @@ func (r *ticketRow) csvLine(h site) []string {
 	} else {
 		line = append(line, "", "", "", "")
 	}
-	line = append(line, r.standing(), spreadsheetText(ledger.JoinReasons(r.look())))
+	line = append(line, r.standing(), spreadsheetText(tank.JoinReasons(r.look())))
 	for _, bbl := range []*float64{f.bbl, v.GrossBbl, v.NetBbl} {
 		if gone {
 			bbl = new(0.0)

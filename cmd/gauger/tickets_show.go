@@ -230,7 +230,7 @@ func addMeasured(s *sheet, l *tank.Load) {
 		}
 	}
 	s.add("confidence", "%.2f", min(l.Confidence, 0.99))
-	s.add("needs review", "%s", ledger.JoinReasons(l.Review))
+	s.add("needs review", "%s", tank.JoinReasons(l.Review))
 	s.add("remarks", "%s", strings.Join(l.Remarks, "; "))
 }
 

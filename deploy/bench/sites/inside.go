@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"gauger/agent/tank"
@@ -42,7 +41,7 @@ func review(l tank.Load) string {
 	if len(l.Review) == 0 {
 		return ""
 	}
-	return "needs review: " + strings.Join(l.Review, " | ")
+	return "needs review: " + tank.JoinReasons(l.Review)
 }
 
 // detect gives the detector a site's readings as the ledger does, without the program around it: what was not stored is
