@@ -49,8 +49,12 @@ func TestTicketsFindTheirPartners(t *testing.T) {
 			[]*comparedTicket{at("", "T1", 0, 40, 200, 100)}, []*comparedTicket{at("A2", "T1", 0, 40, 200, 100)},
 			"same  A2",
 		},
-		"a hundredth of an inch": {
+		"a hundredth of an inch, as rounding makes": {
 			[]*comparedTicket{at("A1", "T1", 0, 40, 200.004, 100)}, []*comparedTicket{at("A1", "T1", 0, 40, 200, 100.01)},
+			"same A1 A1",
+		},
+		"two hundredths of an inch": {
+			[]*comparedTicket{at("A1", "T1", 0, 40, 200, 100)}, []*comparedTicket{at("A1", "T1", 0, 40, 200, 100.02)},
 			"differs A1 A1",
 		},
 	} {

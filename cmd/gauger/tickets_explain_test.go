@@ -56,7 +56,7 @@ func TestTheCSVIsSafeInASpreadsheet(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"production_day": "2026-03-02", "purchaser": "'=HYPERLINK(\"x\"), \"Acme\"\nCrude", "hauler": "'+1 + @2", "hauler_bbl": "199.00", "difference_bbl": "-1.11",
-		"review": "needs review: -no reading, truck's +1+@2 199.00 bbl net, gauge 200.11, -1.11", "open_ft_in_q": "14-03-1", "close_ft_in_q": "04-01-2", "open_in": "171.25", "gross_bbl": "200.91", "net_bbl": "200.11",
+		"review": "needs review: -no reading | truck's +1+@2 199.00 bbl net, gauge 200.11, -1.11", "open_ft_in_q": "14-03-1", "close_ft_in_q": "04-01-2", "open_in": "171.25", "gross_bbl": "200.91", "net_bbl": "200.11",
 		"open_ctl": "0.98876", "close_ctl": "0.99030", "start": "2026-03-02T09:00:00-06:00", "error_bbl": "0.42", "bsw_percent": "", "open_degf": "",
 	} {
 		if got[name] != want {
