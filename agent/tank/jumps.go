@@ -246,7 +246,11 @@ func (u *update) tellMoved(i int, ts *tankState, d *draw) {
 		if off < 0 {
 			where, off = "behind", m.at-d.end
 		}
-		said := fmt.Sprintf("level fell by %.1f in at once, faster than the pump drew and with rest on either side, %s %s the load: the sensor moved, or had hung, and it is not counted", m.inches, spanText(off), where)
+		when := spanText(off) + " " + where
+		if off < 0 {
+			when = spanText(-off) + " before the end of"
+		}
+		said := fmt.Sprintf("level fell by %.1f in at once, faster than the pump drew and with rest on either side, %s the load: the sensor moved, or had hung, and it is not counted", m.inches, when)
 		u.addEvent(ts, i, eventrules.Step, m.at, m.at, said)
 		if off <= pauseLate*u.site.tanks[i].Loads.PauseMerge.Seconds() && !(where == "behind" && d.proven(ts, &u.site.tanks[i], m.at, m.inches)) {
 			d.doubts = append(d.doubts, said)
