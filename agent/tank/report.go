@@ -82,8 +82,8 @@ func (u *update) reportGap(i int, ts *tankState, now, x float64, shown heldValue
 }
 
 // reportMissed tells of a load that a silence or a value that hung hid, and the well's oil after it: the level is lower behind it than the
-// well made it meanwhile, or to where it is shut in, and the other tanks had no more than usual,
-// as far as their levels on either side tell.
+// well made it meanwhile, or to where it is shut in, and the other tanks had no more than usual, as far
+// as their levels on either side tell.
 func (u *update) reportMissed(i int, ts *tankState, from, to point) {
 	t, made, long := &u.site.tanks[i], ts.inflow(&u.site.tanks[i], from.t), to.t-from.t
 	unsure, per, rose := 2*math.Hypot(made.err*long, math.Sqrt(made.straysOver(long))), t.Table.PerInch(to.v), to.v-from.v
@@ -246,7 +246,7 @@ func (s siteTanks) levelTogether(i int, mates []int, from, per float64) (all lev
 	return all
 }
 
-// togetherInflow is the same of a group's tank whose wells come by turns: what its tanks hold together falls with the pump and rises with the wells, whether the
+// togetherInflow is what sharedInflow is, of a group's tank whose wells come by turns: what its tanks hold together falls with the pump and rises with the wells, whether the
 // equaliser joins them or not. Where none fell with it, it has all of that but what rose in the others; else its part.
 func (s siteTanks) togetherInflow(i int, d draw, own, err float64) (bbl, off float64) {
 	t, ts, mean, unsure := s.site.tanks[i], *s.st.tanks[i], own, err

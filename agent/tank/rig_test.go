@@ -214,3 +214,16 @@ func (r *rig) only(rules ...string) {
 		r.t.Errorf("events that nothing called for: %+v", r.events)
 	}
 }
+
+// inflowIs wants one load, and an inflow of some barrels over it: off by no more than so many, nor than it says, which is at most so much.
+func (r *rig) inflowIs(name string, came, off, most float64) {
+	r.t.Helper()
+	if len(r.loads) != 1 {
+		r.t.Errorf("%s: want one load: %+v", name, r.loads)
+		return
+	}
+	l := r.loads[0]
+	if by := math.Abs(l.InflowBbl - came); by > off || by > l.InflowErrorBbl || l.InflowErrorBbl > most {
+		r.t.Errorf("%s: want an inflow of %.1f: %.1f, give or take %.1f", name, came, l.InflowBbl, l.InflowErrorBbl)
+	}
+}

@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -45,14 +46,7 @@ func TestATimersClockIsSeenInTheTanksBeside(t *testing.T) {
 		r := newRig(t, w...)
 		r.every = 30
 		r.run(0, load.End()+1.5*tanktest.Hour)
-		if len(r.loads) != 1 {
-			t.Errorf("%s: want one load: %+v", name, r.loads)
-			continue
-		}
-		l := r.loads[0]
-		if off := math.Abs(l.InflowBbl - came); off > 1 || off > l.InflowErrorBbl || l.InflowErrorBbl > 2 {
-			t.Errorf("%s: want an inflow of %.1f: %.1f, give or take %.1f", name, came, l.InflowBbl, l.InflowErrorBbl)
-		}
+		r.inflowIs(name, came, 1, 2)
 	}
 }
 
@@ -72,13 +66,6 @@ func TestATimersClockFoldsOutOfNoise(t *testing.T) {
 			return shown, true
 		}
 		r.run(0, load.End()+1.5*tanktest.Hour)
-		if len(r.loads) != 1 {
-			t.Errorf("%d: want one load: %+v", seed, r.loads)
-			continue
-		}
-		l := r.loads[0]
-		if off := math.Abs(l.InflowBbl - came); off > l.InflowErrorBbl || off > 1.5 || l.InflowErrorBbl > 4 {
-			t.Errorf("%d: want an inflow of %.1f: %.1f, give or take %.1f", seed, came, l.InflowBbl, l.InflowErrorBbl)
-		}
+		r.inflowIs(fmt.Sprint(seed), came, 1.5, 4)
 	}
 }

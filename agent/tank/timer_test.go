@@ -34,14 +34,7 @@ func TestATimersClockTellsWhatCameMeanwhile(t *testing.T) {
 			return v, true
 		}
 		r.run(0, load.End()+1.5*tanktest.Hour)
-		if len(r.loads) != 1 {
-			t.Errorf("%s: want one load: %+v", name, r.loads)
-			continue
-		}
-		l := r.loads[0]
-		if off := math.Abs(l.InflowBbl - came); off > 0.7 || off > l.InflowErrorBbl || l.InflowErrorBbl > 1.6 {
-			t.Errorf("%s: want an inflow of %.1f: %.1f, give or take %.1f", name, came, l.InflowBbl, l.InflowErrorBbl)
-		}
+		r.inflowIs(name, came, 0.7, 1.6)
 	}
 }
 

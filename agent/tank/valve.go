@@ -305,7 +305,7 @@ func takeSprung(ts *tankState, t *Tank, d *draw) bool {
 }
 
 // takeSunk begins a draw at the level from which the sensor had come down at once within the hour before it, where it was back there as the pump drew, but for
-// what that takes between two readings, and fell on: what stood in between was an echo. false: it was not back.
+// what that had drawn by then, and fell on: what stood in between was an echo. false: it was not back.
 func takeSunk(ts *tankState, t *Tank, d *draw) bool {
 	b, near := between(ts.levels.recent, d.start-jumpLately, d.end), restSigmas*ts.noise.perSample()+d.step
 	least := math.Max(2*near, wrongBbl(t.volume(*d))/t.Table.PerInch(d.opening.level))
@@ -333,7 +333,7 @@ func takeSunk(ts *tankState, t *Tank, d *draw) bool {
 	}
 	d.start = crossing(on, was, was.t, b[k].t)
 	d.opening = gauge{level: was.at(d.start), err: math.Hypot(d.opening.err, math.Hypot(ts.noise.perSample(), d.inflow.err*(d.start-was.t))), samples: 1}
-	d.note(off > sunk/2, fmt.Sprintf("level came down at once by %.1f in, %.0f min before it, and was back as the pump drew: a false echo, and its opening is what stood before that", sunk, math.Ceil((d.start-was.t)/60)))
+	d.note(off > sunk/2, fmt.Sprintf("level came down at once by %.1f in, %s before it, and was back as the pump drew: a false echo, and its opening is what stood before that", sunk, spanText(d.start-was.t)))
 	return true
 }
 
