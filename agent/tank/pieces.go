@@ -18,33 +18,31 @@ const (
 	creepSure   = 2.5       // standard errors
 	beganRate   = 0.25      // bbl/min; what falls as fast before a draw, and as far, is its slow start
 	beganBbl    = 0.5
-	ranLong     = 300.0    // s behind a draw in which a hose runs back
-	ranStood    = 75.0     // s that it does not stand still before
-	ranRest     = 180.0    // s of rest that show that it has
-	ranDumps    = 1.1      // times the most that rose in that time at rest, than which it is more
-	ranLump     = 1.5      // times as much that rises in twice the time, below which it comes at once and not by and by
-	ranMost     = 6.0      // bbl that a hose and a truck's piping hold
-	rampLong    = 30.0     // s in which a pump comes up to its rate
-	spikeLeast  = 0.3      // in
-	spikeAmong  = 5        // readings, of fewer none stands out
-	spikeSigma  = 5.0      // times the noise that one reading stands out
-	echoShare   = 0.75     // of its rise, above which the falling line has to pass where a rise was no echo
-	stairFew    = 3        // steps of a fall that is nothing else
-	stairQuick  = 0.5      // share of the time that they take
-	stairLong   = 130.0    // s that a step takes at most
-	stairHand   = 45.0     // s that a step of somebody's hand takes at most
-	stairRest   = 45.0     // s of a rest at least
-	stairSure   = 1.3      // standard errors by which it is no fall as fast as the whole
-	stairCreep  = 0.1 / 60 // in/s by which a rest may fall
-	stairFine   = 1.5      // times the noise at rest that the scatter about the pieces is no waves
-	stairKept   = 8        // rests that are remembered until they are believed
-	stairTold   = 2        // readings that tell of less than a step
-	stairNoise  = 2.0      // times the scatter that a step is high
-	stepLeast   = 1.5      // in
-	besideRest  = 60.0     // s of rest on either side of a step beside a draw, or from one reading to the next
-	besideSlack = 0.3      // in that a level at rest may move meanwhile
-	besideAlike = 0.5      // share of a rest that one value stands, above which it is not alive
-	stairMost   = 250      // samples that are cut
+	ranLong     = 300.0 // s behind a draw in which a hose runs back
+	ranStood    = 75.0  // s that it does not stand still before
+	ranRest     = 180.0 // s of rest that show that it has
+	ranDumps    = 1.1   // times the most that rose in that time at rest, than which it is more
+	ranLump     = 1.5   // times as much that rises in twice the time, below which it comes at once and not by and by
+	ranMost     = 6.0   // bbl that a hose and a truck's piping hold
+	rampLong    = 30.0  // s in which a pump comes up to its rate
+	spikeLeast  = 0.3   // in
+	spikeAmong  = 5     // readings, of fewer none stands out
+	spikeSigma  = 5.0   // times the noise that one reading stands out
+	echoShare   = 0.75  // of its rise, above which the falling line has to pass where a rise was no echo
+	stairFew    = 3     // steps of a fall that is nothing else
+	stairLong   = 130.0 // s from one reading to the next that it takes at most
+	stairHand   = 45.0  // s that a step of somebody's hand takes at most
+	stairRest   = 45.0  // s of a rest at least
+	stairKept   = 8     // rests that are remembered until they are believed
+	stairTold   = 2     // rests that tell it, and readings in each of them
+	stairFine   = 1.5   // times the noise by which it would have fallen in a rest
+	stairWaves  = 1.5   // times the greatest rise from one reading to the next that a step is high
+	stairNoise  = 3.0   // times the noise that a step is high
+	stepLeast   = 1.5   // in
+	besideRest  = 60.0  // s of rest on either side of a step beside a draw, or from one reading to the next
+	besideSlack = 0.3   // in that a level at rest may move meanwhile
+	besideAlike = 0.5   // share of a rest that one value stands, above which it is not alive
+	stairMost   = 250   // samples that are cut
 )
 
 // piece is a stretch of samples through which one straight line goes.
@@ -253,47 +251,48 @@ func (r resting) lastBefore(ps []piece, usual float64) int {
 	return 0
 }
 
-// staircase counts the steps of a draw, each of them shorter than a pump runs, with rest on either side of it, and the inches that they
-// make together, as where somebody trims a zero by and by. A piece more of its course has to save the price. They are not told where a step
-// may hide what left meanwhile: where a gateway holds its values, a float sticks, a node sleeps, or a converter has few bits. Slow ones, with readings
-// under way, nobody's hand makes.
-func staircase(ts *tankState, d draw, price float64) (steps int, inches float64, told, slow bool) {
-	b := stairSamples(between(ts.levels.recent, d.start-restNear, d.end+restNear))
-	sigma := math.Max(ts.noise.perSample(), quietScatter(b))
-	rate := d.slope()
-	last, took, hidden, changes := -1, 0.0, 0.0, 0
-	ps := cutEvenly(b, ts.noise.perSample(), price)
-	if about := scatterAbout(ps, b); about <= stairFine*ts.noise.perSample() { // else the pump made waves, and none of its steps are noise
-		sigma = math.Max(ts.noise.perSample(), about)
-	} else {
-		ps = cutEvenly(b, sigma, price)
+// staircase counts the steps of a draw, each of them shorter than a pump runs, with rest on either side of it, and the inches that they make
+// together, as where somebody trims a zero by and by. They are told where readings amid two of the rests say that the sensor was alive: a step may
+// hide what left meanwhile where a gateway holds its values, a float sticks, a node sleeps, or a converter has few bits.
+func staircase(ts *tankState, d draw) (steps int, inches float64, told bool) {
+	b := ts.withoutEchoes(between(ts.levels.recent, d.start-restNear, d.end+restNear))
+	noise, hand := stairNoise*ts.noise.perSample()+d.step, math.Max(stairHand, 2*ts.interval.fresh())
+	least, changes, lively := noise, 0, 0
+	rest := math.Max(stairRest, stairFine*noise/d.slope()) // in which the fall at its mean slope would be seen
+	for k := 1; k < len(b); k++ {                          // a pump's waves rise as far as they fall
+		least = math.Max(least, stairWaves*float64(b[k].v-b[k-1].v))
 	}
-	for k, p := range ps {
-		if p.to-p.from < stairRest || p.falls(stairCreep, 0) || p.slope+rate < stairSure*p.slant {
+	for k := 1; k < len(b); k++ {
+		from := k - 1
+		for ; k < len(b) && float64(b[k-1].v-b[k].v) > least; k++ {
+		}
+		to := k - 1
+		if long := b[to].t - b[from].t; to == from || long > hand && (to > from+1 || long > stairLong) { // a jump that was not believed at first hides a step's time
 			continue
 		}
-		if last >= 0 {
-			_, until := ps[last].edges(b, sigma)
-			since, _ := p.edges(b, sigma)
-			by, long := ps[last].at(until)-p.at(since), since-until
-			switch {
-			case by <= stairNoise*sigma:
-			case long <= stairLong:
-				steps, inches, took = steps+1, inches+by, took+long
-			case k == last+1: // a jump that was not believed at first hides a step's time
-				hidden, took = hidden+by, took+long
+		first, last := from, to
+		for ; first > 0 && stood(b[first-1], b[from], noise); first-- {
+		}
+		for ; last+1 < len(b) && stood(b[to], b[last+1], noise); last++ {
+		}
+		if b[from].t-b[first].t >= rest || b[last].t-b[to].t >= rest { // two may follow each other at once
+			steps, inches = steps+1, inches+float64(b[from].v-b[to].v)
+			if changes == 0 {
+				changes = changesIn(b[first : from+1])
+			}
+			n := changesIn(b[to : last+1])
+			if changes += n; n >= stairTold {
+				lively++
 			}
 		}
-		changes += changesIn(between(ts.levels.recent, p.from, p.to))
-		last = k
 	}
-	if took > stairQuick*(d.end-d.start) {
-		return 0, 0, false, false
-	}
-	if steps >= stairFew {
-		inches += hidden
-	}
-	return steps, inches, changes >= stairTold*steps, took > math.Max(stairHand, 2*ts.interval.fresh())*float64(steps)
+	return steps, inches, lively >= stairTold || changes >= stairTold*steps
+}
+
+// stood says that from one sample to a later one the level did not fall, nor rise faster than any well lifts it.
+func stood(a, b sample, noise float64) bool {
+	by := float64(b.v - a.v)
+	return by >= -noise && by <= noise+inflowMost*(b.t-a.t)
 }
 
 // movedBeside is the first step minutes before or behind one of some draws with which the sensor moved, no faster than max_rate, or taken for its
@@ -325,7 +324,7 @@ func movedBeside(ts *tankState, t *Tank, b []sample, ds []draw) (m sensorStep) {
 			if long > alikeLong || by <= fasterThan*most+noise+d.step || !restsBeside(b, k-1, -1, slack, 0) || !restsBeside(b, k, 1, slack, told) {
 				continue
 			}
-			if n, _, _, _ := staircase(ts, d, piecePrice/2); n < stairFew {
+			if n, _, _ := staircase(ts, d); n < stairFew {
 				return sensorStep{b[k].t, by}
 			}
 		}

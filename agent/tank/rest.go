@@ -364,34 +364,3 @@ func (r resting) untilRefilled(b []sample) []sample {
 	}
 	return b
 }
-
-// scatterAbout is the scatter of some samples about the pieces that they are cut into, as of one sample's noise; +Inf where
-// they have too few samples each to show it.
-func scatterAbout(ps []piece, b []sample) float64 {
-	sum, free := 0.0, len(b)-2*len(ps)
-	for _, p := range ps {
-		for _, s := range between(b, p.from, p.to) {
-			sum += stats.Square(float64(s.v) - p.at(s.t))
-		}
-	}
-	if 2*free < len(b) {
-		return math.Inf(1)
-	}
-	return math.Sqrt(sum / float64(free))
-}
-
-// edges are the times from which and until which a level is where a piece is: a sample beside it that lies on its line was cut off with one that
-// does not.
-func (p piece) edges(b []sample, sigma float64) (from, to float64) {
-	off := func(s sample) bool {
-		return math.Abs(float64(s.v)-p.at(s.t)) > stairNoise*math.Hypot(sigma, p.slant*(s.t-p.t))
-	}
-	k, z := searchTime(b, p.from), searchTime(b, p.to)
-	for k > 0 && !off(b[k-1]) {
-		k--
-	}
-	for z+1 < len(b) && !off(b[z+1]) {
-		z++
-	}
-	return b[k].t, b[z].t
-}

@@ -34,11 +34,11 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 			return fmt.Sprintf("tank %s jumped to the same level meanwhile, as where a gateway gives one answer for both", name)
 		}
 	}
-	if n, stepped, told, slow := staircase(ts, *d, piecePrice); told && !slow && u.fellAlone(i, *d) && n >= ts.interval.stairs() && stepped >= leapMost*fall {
+	n, stepped, told := staircase(ts, *d)
+	if told && u.fellAlone(i, *d) && n >= ts.interval.stairs() && stepped >= leapMost*fall {
 		return fmt.Sprintf("it fell in %d steps, with rest between them, as no pump draws", n)
 	}
-	n, stepped, told, slow := staircase(ts, *d, piecePrice/2)
-	if told && !slow && u.fellAlone(i, *d) && n > stairFew && stepped >= explainedShare*fall && (fall-stepped)*per < t.Loads.MinLoad {
+	if told && u.fellAlone(i, *d) && n > stairFew && stepped >= explainedShare*fall && (fall-stepped)*per < t.Loads.MinLoad {
 		return fmt.Sprintf("%.1f in of its %.1f in fell in %d steps, with rest between them, as no pump draws", stepped, fall, n)
 	}
 	if (told || ts.interval.changes < heldFew) && n >= stairFew-1 && stepped >= leapSome*fall { // so few changes show no gateway's beat

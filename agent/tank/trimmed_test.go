@@ -1,0 +1,56 @@
+package tank
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"gauger/agent/tank/tanktest"
+)
+
+// The steps of a zero that is trimmed are told as exactly as the sensor is at rest, however few readings rest between them, and where they are most of
+// the readings.
+func TestStepsOfATrimmedZeroThatIsReadOnceAMinute(t *testing.T) {
+	const at = 5 * tanktest.Hour
+	for name, readings := range map[string][]float64{
+		"seven steps": {159.9, 157, 157.3, 157.1, 152.2, 151.9, 152, 151.8, 151.9, 146.6, 146.4, 143.4, 143.2, 138.2, 138.1, 138.5, 134.2, 134.3, 131.2},
+		"eight steps": {107.3, 106, 106.2, 106.2, 106, 106.1, 106.1, 106.1, 103.1, 103, 103, 101.3, 101.1, 98.8, 99.2, 99.3, 99.2, 97.5, 97.6, 97.6,
+			95.6, 95.6, 95.6, 95.6, 92.8, 92.9, 92.9, 90.8},
+	} {
+		r := newRig(t, tanktest.Well{})
+		r.every, r.site.tanks[0].Every, r.site.tanks[0].Sensor = 60, time.Minute, "hydrostatic"
+		r.sensor = func(_ int, s, _ float64) (float64, bool) {
+			k := int((s - at) / 60)
+			v := readings[max(0, min(k, len(readings)-1))]
+			if k < 0 || k >= len(readings) {
+				v += 3 * tanktest.Radar(1, s, 0)
+			}
+			return math.Round(10*v) / 10, true
+		}
+		r.run(0, 9*tanktest.Hour)
+		if len(r.loads) != 0 {
+			t.Errorf("%s: %+v", name, r.loads)
+		}
+	}
+}
+
+// Of a sensor that shows no noise they are told by the dumps that lift it between two of them.
+func TestStepsOfAQuietSensorAreToldByDumps(t *testing.T) {
+	const at, often = 5 * tanktest.Hour, 680.0
+	r := newRig(t, tanktest.Well{})
+	r.every, r.site.tanks[0].Every = 10, 10*time.Second
+	r.sensor = func(_ int, s, _ float64) (float64, bool) {
+		v, since := 190.0, s-at-190
+		for by, in := range map[float64]float64{0: 8.8, 90: 7.6, 350: 7.4, 710: 5.5, 980: 4.55, 1340: 7.2, 1600: 3.85} {
+			if s >= at+by {
+				v -= in
+			}
+		}
+		v += 0.8 * (math.Floor(since/often) + math.Min(1, (since-often*math.Floor(since/often))/70))
+		return math.Round(20*v) / 20, true
+	}
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) != 0 {
+		t.Errorf("%+v", r.loads)
+	}
+}
