@@ -11,36 +11,37 @@ const (
 	inflowLongest = 12 * 3600.0
 	inflowLong    = 4 * 3600.0
 	inflowShort   = 3600.0
-	inflowMost    = 0.03   // in/s; 1.8 in/min
-	fillRate      = 2.5    // bbl/min; a faster rise is not production, but where it always is
-	fillSlow      = 1.2    // bbl/min; nor is one that is faster than this,
-	fillMany      = 4.0    // and so many times as fast as usual
-	fillPulses    = 6      // times in a day, which a well's pump does and no person
-	fullWithin    = 18.0   // in below the top of the shell at which a well is shut in
-	resumeFirst   = 180.0  // s after a draw before what flows in again is measured
-	resumeDipped  = 600.0  // the same for a sensor that the truck's vacuum dips
-	resumeFill    = 1.0    // bbl/min; where what flows in after a draw is measured a faster rise is not production,
-	resumeTimes   = 5.0    // unless it usually is nearly as fast
-	filledLong    = 300.0  // s
-	filledDumps   = 3.0    // dumps at once that are no separator's
-	filledNoise   = 4.0    // times the scatter that it rises in that time
-	slopeChance   = 2.0    // standard errors by which chance makes two slopes differ
-	slopeSure     = 3.5    // the same by which it does not
-	DumpBbl       = 0.7    // barrels that a separator dumps at once, until the tank itself has shown
-	dumpRare      = 0.05   // dumps in some time that are few
-	dumpPrior     = 4.0    // steps of the history that this assumption is worth
-	rateVaries    = 0.06   // share by which a well's rate changes within hours
-	stretchSteps  = 12     // steps of a stretch whose straying is measured
-	stretchFew    = 6      // stretches that show how what flows in strays from that before and after
-	stretchPrior  = 2      // stretches that do not stray with those beside them, which this is worth until more have shown it
-	evenStrays    = 0.1    // share by which an even well's inflow strays; one in lumps strays by far more
-	besideLeast   = 900.0  // s that show how fast a level rises
-	evenLeast     = 0.02   // share of a separator's straying that any well has
-	burstSeen     = 4500.0 // s of rest that show how fast a level rises at most
-	burstReads    = 1.5    // readings of it at least
-	unknownDay    = 150.0  // bbl a day that a tank of which nothing is known may take in
-	cameWithin    = 3      // readings from one to the last of a rise that no oil makes
-	cameFaster    = 2.0    // times the fastest production
+	strangeLong   = 3 * 3600.0 // s of history that show what a well never does
+	inflowMost    = 0.03       // in/s; 1.8 in/min
+	fillRate      = 2.5        // bbl/min; a faster rise is not production, but where it always is
+	fillSlow      = 1.2        // bbl/min; nor is one that is faster than this,
+	fillMany      = 4.0        // and so many times as fast as usual
+	fillPulses    = 6          // times in a day, which a well's pump does and no person
+	fullWithin    = 18.0       // in below the top of the shell at which a well is shut in
+	resumeFirst   = 180.0      // s after a draw before what flows in again is measured
+	resumeDipped  = 600.0      // the same for a sensor that the truck's vacuum dips
+	resumeFill    = 1.0        // bbl/min; where what flows in after a draw is measured a faster rise is not production,
+	resumeTimes   = 5.0        // unless it usually is nearly as fast
+	filledLong    = 300.0      // s
+	filledDumps   = 3.0        // dumps at once that are no separator's
+	filledNoise   = 4.0        // times the scatter that it rises in that time
+	slopeChance   = 2.0        // standard errors by which chance makes two slopes differ
+	slopeSure     = 3.5        // the same by which it does not
+	DumpBbl       = 0.7        // barrels that a separator dumps at once, until the tank itself has shown
+	dumpRare      = 0.05       // dumps in some time that are few
+	dumpPrior     = 4.0        // steps of the history that this assumption is worth
+	rateVaries    = 0.06       // share by which a well's rate changes within hours
+	stretchSteps  = 12         // steps of a stretch whose straying is measured
+	stretchFew    = 6          // stretches that show how what flows in strays from that before and after
+	stretchPrior  = 2          // stretches that do not stray with those beside them, which this is worth until more have shown it
+	evenStrays    = 0.1        // share by which an even well's inflow strays; one in lumps strays by far more
+	besideLeast   = 900.0      // s that show how fast a level rises
+	evenLeast     = 0.02       // share of a separator's straying that any well has
+	burstSeen     = 4500.0     // s of rest that show how fast a level rises at most
+	burstReads    = 1.5        // readings of it at least
+	unknownDay    = 150.0      // bbl a day that a tank of which nothing is known may take in
+	cameWithin    = 3          // readings from one to the last of a rise that no oil makes
+	cameFaster    = 2.0        // times the fastest production
 )
 
 // inflow is the production before a time, from the history at rest. A shorter time overrules
@@ -369,4 +370,18 @@ func (r resting) dips(inflow float64) (dips bool, dump bounds) {
 		dump = bounds{}
 	}
 	return best.inches > math.Max(dipLeast, dipSure*best.err) && best.inches < vapourMost && best.missed < math.Min(math.Min(dipShare*once, once-piecePrice), slow.missed), dump
+}
+
+// strange is a rate, in barrels a minute, at which the well of a load's tank brought no oil for an hour in the hours before it.
+func (l *levels) strange(t *Tank, load reportedLoad) float64 {
+	most := load.inflow
+	if l.history[0].t > load.start-strangeLong {
+		return fillSlow // nobody knows
+	}
+	for _, h := range l.history {
+		if from := searchTime(l.history, h.t-3600); h.t <= load.start && h.t-l.history[from].t >= bulgeRest {
+			most = math.Max(most, float64(h.v-l.history[from].v)/(h.t-l.history[from].t))
+		}
+	}
+	return math.Max(fillSlow/3, 2*most*60*t.Table.PerInch(load.closing))
 }

@@ -14,6 +14,7 @@ const (
 	frozenFrom = 300.0       // s after its end in which a value that freezes hides the closing level
 	othersSeen = 6 * 3600.0  // s after it came back for which the other tanks' levels are sure to be known
 	mostBack   = 0.95        // share of what came back that is most of it
+	asMuchBack = 0.1         // share of a fall by which what came back slowly is as much
 	frozenOff  = 0.5         // in between the frozen value and the one after it that inflow does not explain
 	clockMost  = 6 * 3600.0  // s between the draws of a pump on a clock, at most
 	clockLate  = 0.05        // share of that by which they come early or late
@@ -52,11 +53,14 @@ func (u *update) findReturned(i int, ts *tankState, now float64) {
 	ts.reports.reviewedTo = ts.levels.history[n-1].t
 	t := &u.site.tanks[i]
 	u.correctLoads(i, ts, now, func(l reportedLoad) Correction {
-		back, since, until, last := ts.levels.wonBack(t, l)
-		if fall := l.opening - l.closing; until == ts.reports.reviewedTo && back < mostBack*fall {
-			return Correction{} // it goes on: how much came is not known yet
+		fall := l.opening - l.closing
+		back, since, until, last := ts.levels.wonBack(t, l, fillSlow)
+		slow, from, to, level := ts.levels.wonBack(t, l, ts.levels.strange(t, l))
+		if back < explainedShare*fall && math.Abs(slow-fall) <= asMuchBack*fall && ts.reports.reviewedTo-to >= bulgeRest { // as much as had left, and then no more
+			back, since, until, last = slow, from, to, level
 		}
-		if back < explainedShare*(l.opening-l.closing) || ts.reports.reviewedTo-until > othersSeen || u.othersGave(i, since, until) >= explainedShare*back*t.Table.PerInch(l.closing) {
+		goesOn := until == ts.reports.reviewedTo && back < mostBack*fall // how much came is not known yet
+		if goesOn || back < explainedShare*fall || ts.reports.reviewedTo-until > othersSeen || u.othersGave(i, since, until) >= explainedShare*back*t.Table.PerInch(l.closing) {
 			return Correction{}
 		}
 		wall := func(at float64) time.Time { return ts.clock.wall(at / u.site.speed) }
@@ -65,10 +69,11 @@ func (u *update) findReturned(i int, ts *tankState, now float64) {
 	})
 }
 
-// wonBack are the most inches that the level has won since a load, beyond its inflow, at a rate that only a pump has, from when it first
-// rose so, until it had most of them; since and until are those times. A well that was turned away for the load and fills the tank again wins nothing, be it strong or its pump
-// go on and off, and what was lost again counts against nothing that comes later. The next draw ends the count: what is pumped in for it is no return; so does a step.
-func (l *levels) wonBack(t *Tank, load reportedLoad) (back, since, until, last float64) {
+// wonBack are the most inches that the level has won since a load, beyond its inflow, at a rate in barrels a minute that its well has not, from
+// when it first rose so, until it had most of them; since and until are those times. A well that was turned away for the load and fills the tank
+// again wins nothing, be it strong or its pump go on and off, and what was lost again counts against nothing that comes later. The next draw ends
+// the count: what is pumped in for it is no return; so does a step.
+func (l *levels) wonBack(t *Tank, load reportedLoad, rate float64) (back, since, until, last float64) {
 	last = load.closing
 	net, began, atUntil := 0.0, 0.0, 0.0
 	k := searchTime(l.history, load.end+300)
@@ -76,10 +81,10 @@ func (l *levels) wonBack(t *Tank, load reportedLoad) (back, since, until, last f
 		a, b := l.history[k-1], l.history[k]
 		dt := b.t - a.t
 		won := float64(b.v-a.v) - load.inflow*dt
-		if float64(b.v-a.v) < -2*fallLeast*math.Max(1, dt/historyEvery) || dt > 2*historyEvery || b.flags == unlinked {
+		if float64(b.v-a.v) < -2*fallLeast*math.Max(1, dt/historyEvery) || dt > 3*historyEvery || b.flags == unlinked { // heartbeats come a quarter of an hour apart
 			break
 		}
-		pumped := fillSlow / 60 / t.Table.PerInch(float64(b.v))
+		pumped := rate / 60 / t.Table.PerInch(float64(b.v))
 		if net == 0 && won >= pumped*dt {
 			began = a.t
 		}
