@@ -54,3 +54,19 @@ func TestStepsOfAQuietSensorAreToldByDumps(t *testing.T) {
 		t.Errorf("%+v", r.loads)
 	}
 }
+
+// A level that jumps soon behind a load was read on: nothing says that the readings stopped.
+func TestAJumpSoonBehindALoadIsNoSilence(t *testing.T) {
+	r := newRig(t, aWell)
+	r.site.tanks[0].Sensor = "hydrostatic"
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if since := s - aLoad.End(); since > 120 && since < tanktest.Hour {
+			v -= 2.5
+		}
+		return v, true
+	}
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) != 1 || said(r.loads[0], "readings stopped") || !said(r.loads[0], "jumped") {
+		t.Errorf("%+v", r.loads)
+	}
+}
