@@ -256,6 +256,9 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	all, away := l.hauledBbl(), math.Max(d.opening.away, d.closing.away)
 	more, trucks := t.Loads.TruckMax > 0 && all > t.Loads.TruckMax, int(math.Ceil(all/t.Loads.TruckMax))
 	unseen := "data gap"
+	if d.gap < ts.interval.gapMin(t, s.site.speed) {
+		unseen = "none was due for"
+	}
 	if free := ts.faults.unfrozeAt; free > d.start && free-d.gap < d.end {
 		unseen = "the value stood still for"
 	}

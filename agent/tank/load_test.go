@@ -203,7 +203,7 @@ func TestALoadOfStepsSaysSo(t *testing.T) {
 		{From: 8*tanktest.Hour + 20, Bbl: 40, Rate: 9}, {From: 8*tanktest.Hour + 620, Bbl: 40, Rate: 9}, {From: 8*tanktest.Hour + 1220, Bbl: 40, Rate: 9}}})
 	r.every = 300
 	r.run(0, 12*tanktest.Hour)
-	if len(r.loads) != 1 || !said(r.loads[0], "no reading while it fell, in 3 steps: data gap 5 min") {
+	if len(r.loads) != 1 || !said(r.loads[0], "no reading while it fell, in 3 steps: none was due for 5 min") {
 		t.Errorf("%+v", r.loads)
 	}
 }
