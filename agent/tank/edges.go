@@ -261,7 +261,12 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, recent []sample, in bounds) g
 		}
 		return g
 	case d.deadband > 0:
-		return r.estimate(d.inflowAfter).withDeadband(between(recent, d.start, from), b, d.deadband, math.Hypot(ts.noise.perSample(), d.slosh))
+		_, usual, _ := d.quietSince(between(ts.levels.recent, d.start-learnFrom, d.start))
+		g, stands := r.estimate(d.inflowAfter).withDeadband(between(recent, d.start, from), b, d.deadband, math.Hypot(ts.noise.perSample(), d.slosh), usual)
+		if stands {
+			d.inflowAfter = 0 // the well is turned to another tank, or shut in
+		}
+		return g
 	}
 	g := r.estimate(d.inflowAfter)
 	dumped, least := r.dumped(ranLong/2), restSigmas*math.Hypot(g.err, math.Max(r.sigma, rocks(b, d.end+sloshFade)))+math.Max(pieceLower, d.slosh)

@@ -22,6 +22,9 @@ const (
 	exceptEven     = 3.0        // times that intervals between reports by exception differ at least
 	exceptClass    = 3.0        // standard errors of its kind by which a report that noise made is off
 	exceptMost     = 6.0        // in; no deadband is wider
+	exceptMoved    = 0.9        // deadbands by which a report that the clock did not make has moved at least
+	overdueTimes   = 1.5        // times as long as it ever took until then, after which such a report is overdue
+	exceptFew      = 3          // such reports that show how long it takes to the next
 	restLong       = 1800.0     // s of rest that an estimate may use
 	restFar        = 60.0       // s to the nearest sample, from which on the inflow carries the level
 	echoRise       = 0.8        // in; a smaller rise before a draw is a separator's dump
@@ -149,27 +152,52 @@ func (r resolution) restReach() float64 {
 	return restLong
 }
 
-// sentByFall says that a report by exception was sent because the level fell.
-func (r resolution) sentByFall(a, b sample) bool {
-	return r.deadband > 0 && float64(a.v-b.v) > 0.9*r.deadband
-}
-
-// silentRise are the inches by which a level that reports by exception has risen since the last report before a draw: as a slope makes it, or as it rose
-// until that report, if that came by the clock and not because it had moved. Where the slope had long made a deadband, and nothing was reported, the
-// well is away, and the level lies anywhere within it.
-func (r resting) silentRise(slope float64) float64 {
-	last := r.nearest(0)
-	if n := len(r.samples); n > 1 {
-		was := r.samples[n-2]
-		if rose := float64(last.v - was.v); math.Abs(rose) < 0.9*r.deadband && last.flags != unlinked {
-			slope = stats.Clamp(rose/(last.t-was.t), 0, slope)
+// quietSince is since when, at the end of some reports by exception, none told that the level had risen by the deadband, and how long it usually took to rise
+// by it until then, and at most; 0 where it did so hardly ever: then silence tells nothing.
+func (r resolution) quietSince(b []sample) (since, usual, longest float64) {
+	var took []float64
+	was := sample{t: math.Inf(1)}
+	for k, x := range b {
+		switch rose := float64(x.v - was.v); {
+		case k == 0 || x.flags == unlinked || rose < -exceptMoved*r.deadband:
+			was = x
+		case rose > exceptMoved*r.deadband:
+			took, was = append(took, (x.t-was.t)*math.Min(1, r.deadband/rose)), x
 		}
 	}
-	rise := slope * (r.at - last.t)
-	if rise > stoodSteps*r.deadband {
-		return r.deadband / 2
+	if r.deadband == 0 || len(took) < exceptFew {
+		return was.t, 0, 0
 	}
-	return stats.Clamp(rise, -r.deadband, r.deadband)
+	return was.t, stats.Median(took), slices.Max(took)
+}
+
+// sentByFall says that a report by exception was sent because the level fell.
+func (r resolution) sentByFall(a, b sample) bool {
+	return r.deadband > 0 && float64(a.v-b.v) > exceptMoved*r.deadband
+}
+
+// silentRise are the inches by which a level that reports by exception has risen since the last report before a draw, and their standard error: as a slope
+// makes it, or as it rose until that report, if that came by the clock and not because it had moved. Where a report is overdue the well is away: since the
+// last one by the clock nothing came, or since one that it sent because it had moved the level lies anywhere within the deadband.
+func (r resting) silentRise(slope float64) (rise, err float64) {
+	last := r.nearest(0)
+	since, _, longest := r.quietSince(r.samples)
+	overdue := longest > 0 && r.at-since > overdueTimes*longest
+	until, unsure := r.at, math.Min(r.inflow.variance*math.Max(r.at-last.t, edgeUnsure)+stats.Square(r.inflow.err*(r.at-last.t)), stats.Square(r.deadband)/3)
+	if n := len(r.samples); n > 1 {
+		was := r.samples[n-2]
+		if rose := float64(last.v - was.v); math.Abs(rose) < exceptMoved*r.deadband && last.flags != unlinked {
+			slope = stats.Clamp(rose/(last.t-was.t), 0, slope)
+			if overdue {
+				until, unsure, overdue = math.Max(last.t, math.Min(r.at, since+longest)), 0, false
+			}
+		}
+	}
+	rise = slope * (until - last.t)
+	if overdue || rise > stoodSteps*r.deadband {
+		return r.deadband / 2, math.Min(math.Sqrt(unsure), r.deadband/math.Sqrt(12))
+	}
+	return stats.Clamp(rise, -r.deadband, r.deadband), math.Sqrt(unsure)
 }
 
 // beforeDraw leaves out the last samples of a rest that a sensor which reports by exception
@@ -262,79 +290,30 @@ func (r *readings) withoutEchoes(b []sample) []sample {
 }
 
 // withDeadband is a gauge of a sensor that reports by exception, for what it said while the level fell: at the end, but for a trough where oil rocks, that
-// was less than a deadband below the last report, however long it was silent then. What it said after lies lower only where it fell on unseen.
-func (g gauge) withDeadband(falling, after []sample, dead, sigma float64) gauge {
+// was less than a deadband below the last report, however long it was silent then. What it said after lies lower only where it fell on unseen. What it says
+// by the clock, where the well would long have made it tell that it rises, is the level: it stands.
+func (g gauge) withDeadband(falling, after []sample, dead, sigma, usual float64) (closing gauge, stands bool) {
 	if dead == 0 || len(falling) == 0 {
-		return g
+		return g, false
 	}
-	last := float64(falling[len(falling)-1].v)
+	fell := falling[len(falling)-1]
+	last := float64(fell.v)
 	if len(after) > 0 && float64(after[0].v) < last-2*dead {
-		return g
+		return g, false
+	}
+	for k := 0; k < len(after) && math.Abs(float64(after[k].v)-last) < exceptMoved*dead && usual > 0; k++ {
+		if after[k].t-fell.t > overdueTimes*usual*(1+(float64(after[k].v)-last)/dead) {
+			return gauge{level: math.Min(last, float64(after[0].v)), err: sigma, samples: k + 1, away: after[0].t - fell.t}, true
+		}
 	}
 	mid, own := last-dead/2, stats.Square(dead)/12+stats.Square(sigma)
 	if off := g.level - mid; math.Abs(off) > dead/2+restSigmas*math.Hypot(g.err, sigma) { // oil did not come as it usually does
 		g.level, g.err, g.carried = mid, math.Sqrt(own), 0
-		return g
+		return g, false
 	}
 	share := own / (own + stats.Square(g.err))
 	g.level, g.err, g.carried = mid+share*(g.level-mid), math.Sqrt(share)*g.err, share*g.carried
-	return g
-}
-
-// saturated says that a level at rest lies on an end of what the sensor can show, as at a blanking distance: the noise is cut off
-// on one side. By how many readings are on the very end of its range, and how wide a step is for its noise, as many should lie
-// beyond it. The noise is that of the readings on this side of the end, or, where there are none, of the rest on the other side of
-// the load, and tells nothing of readings that all are on one step and seldom would leave it. side is where the other readings lie; a level that was seen
-// further out at any time is no end.
-func saturated(sensor string, b, other, seen []sample, side float64) bool {
-	if len(b) < atomFew {
-		return false
-	}
-	v := values(b)
-	end, step := slices.Min(v), leastStep(b, other)
-	if side < 0 {
-		end = slices.Max(v)
-	}
-	away := func(x float64) bool { return side*(x-end) >= step/2 }
-	for away(v[0]) { // it still rose, or fell, and that is no noise
-		v = v[1:]
-	}
-	for away(v[len(v)-1]) {
-		v = v[:len(v)-1]
-	}
-	at, far, opposite, returns, halves, was := 0.0, 0.0, 0.0, 0, [2]float64{}, 0.0
-	width := slices.Max(v) - slices.Min(v)
-	for i, x := range v {
-		off := side * (x - end) / step
-		if width > 1.5*step && side*(x-end) > width-step/2 {
-			opposite++
-		}
-		if off > 1.5 {
-			far++
-		} else if off < 0.5 {
-			at++
-			halves[2*i/len(v)]++
-			if was > 0.5 {
-				returns++
-			}
-		}
-		was = off
-	}
-	n, wide := float64(len(v)), stepInNoise(other, step)
-	if at == n && wide >= atomFine || 2*opposite > at || slices.ContainsFunc(seen, func(x sample) bool { return side*(float64(x.v)-end) < -step/2 }) { // noise that ends so on both sides is not cut off on one
-		return false
-	}
-	rough := len(other) < atomFew || wide < atomFine       // else what lies far off was another level, and no noise
-	if sensor == "float" && (at < n || wide > atomRough) { // which sticks
-		wide = math.Inf(1)
-	}
-	near := quantile(at / n)
-	if rough && far >= 2 && returns >= atomReturns {
-		wide = math.Min(wide, quantile(1-far/n)-near)
-	}
-	beyond := n * share(math.Min(near, wide/2)-wide)
-	moves := math.Abs(halves[0]-halves[1]) > atomMoves*math.Sqrt(at*(1-at/n)) // and on its end it would not
-	return beyond >= atomBeyond && math.Min(halves[0], halves[1]) >= at/4 && !moves
+	return g, false
 }
 
 // stepInNoise is a step in standard deviations of the noise of a level at rest, as the readings beside the commonest value show

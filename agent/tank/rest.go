@@ -138,9 +138,8 @@ func (r resting) strays() production {
 func (r resting) byException(slope float64) gauge {
 	last := r.nearest(0)
 	g := gauge{samples: 1, away: math.Abs(r.at - last.t)}
-	g.level = float64(last.v) + r.silentRise(slope)
-	free := r.inflow.variance*math.Max(g.away, edgeUnsure) + stats.Square(r.inflow.err*g.away)
-	g.err = math.Sqrt(stats.Square(exceptClass*r.sensorError) + math.Min(free, stats.Square(r.deadband)/3))
+	rise, err := r.silentRise(slope)
+	g.level, g.err = float64(last.v)+rise, math.Hypot(exceptClass*r.sensorError, err)
 	return g
 }
 
