@@ -379,6 +379,7 @@ func (s siteTanks) sankInto(i int, d *draw, now float64) bool {
 // fillTimes are the seconds over which a tank's rise between two times is compared with what wells do: of a few readings, and as long as it took,
 // for what a separator dumps at once is as fast, and soon over.
 func fillTimes(ts *tankState, from, to, each float64) []float64 {
-	burst, span := math.Max(burstSeconds, 3*math.Max(each, ts.interval.fresh())), ts.levels.roseIn(from, to, 0)
+	each = math.Max(each, math.Min(ts.interval.fresh(), (to-from)/float64(1+changesIn(between(ts.levels.recent, from, to))))) // one that reports only changes is read where it rises
+	burst, span := math.Max(burstSeconds, 3*each), ts.levels.roseIn(from, to, 0)
 	return []float64{burst, math.Max(burst, 0.8*(span.hi-span.lo))}
 }
