@@ -111,6 +111,9 @@ func (r resting) estimate(slope float64) gauge {
 		g.err = math.Sqrt(stats.Square(g.err) + r.strays().straysOver(math.Max(g.away, edgeUnsure)))
 		return g
 	}
+	if r.before && r.away { // it had stood for longer than its well pauses
+		slope = 0
+	}
 	full := math.Max(float64(r.nearest(0).v), r.top) // a full tank's well is shut in
 	g := r.near(slope)
 	g.carried = g.away
