@@ -315,8 +315,15 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	bbl, off, behind := besideIt(ts, t, d, l.GaugeBbl)
 	moved, _, _ := s.fedElsewhere(slices.Index(s.st.tanks, ts), d.next, ts.last.t) // which is no truck's
 	say(bbl > 0 && (!behind || moved < explainedShare*bbl) && (!pipe || off <= pauseLate*t.Loads.PauseMerge.Seconds()) && t.Group == "" && !d.setByValve, twoTrucks, "another %.0f bbl left %s %s it: one truck or two", bbl, spanText(off), map[bool]string{true: "behind", false: "before"}[behind])
-	say(more && !twice && (all > moreThanOne*t.Loads.TruckMax || quick >= otherRate*pump) && !pipe && d.samples > 0, 1, "%.0f bbl at once, where a truck holds %g: maybe %d loads", all, t.Loads.TruckMax, trucks)
+	say(more && !twice && (all > moreThanOne*t.Loads.TruckMax || quick >= otherRate*t.rateBeside(d, quick)) && !pipe && d.samples > 0, 1, "%.0f bbl at once, where a truck holds %g: maybe %d loads", all, t.Loads.TruckMax, trucks)
 	return stats.Round(c, 2), why
+}
+
+// rateBeside is at how many barrels a minute the rest of a draw left beside half of what a truck holds, which left at the rate that is its quickest: where
+// two trucks drew at once one of them came first, and one was the last.
+func (t *Tank) rateBeside(d draw, quick float64) float64 {
+	half := t.Loads.TruckMax / 2
+	return (t.volume(d) - half) / math.Max((d.end-d.start-d.stood)/60-half/math.Max(quick, 1), 1)
 }
 
 // mayHoldTwo says that a pump that is no pipeline's stood long enough for another truck to come, in what one of them holds.
