@@ -354,10 +354,10 @@ func (ts *tankState) cameAndWent(d draw) bool {
 	return false
 }
 
-// frozenAtEnd says that the value stands still since the end of a draw as this sensor never does, so that the end may be the sensor's
-// and not the truck's; it is waited for.
+// frozenAtEnd says that the value stands still since the end of a draw as this sensor seldom does, so that the end may be the sensor's
+// and not the truck's; it is waited for. Where readings are minutes apart it takes longer than a confirmation to see that it never does.
 func (ts *tankState) frozenAtEnd(t *Tank, d draw, now float64) bool {
-	return ts.standsSince(d) && now < ts.heldUntil(t)
+	return ts.standsSince(d, seldomHeld) && now < ts.heldUntil(t)
 }
 
 // staysShutOff says that the well was turned to other tanks before a draw, or when it ended, and is there until a time, and that no noise moved the
@@ -372,14 +372,14 @@ func (ts *tankState) heldUntil(t *Tank) float64 {
 	return ts.heldSince + math.Min(t.Loads.Stuck.Seconds(), stillMost)
 }
 
-// standsSince says that the value stands since the end of a draw and does not move as this sensor's do. Where it stood as still before the
+// standsSince says that the value stands since the end of a draw, some times as long as this sensor's do. Where it stood as still before the
 // draw nothing flows in.
-func (ts *tankState) standsSince(d draw) bool {
+func (ts *tankState) standsSince(d draw, times float64) bool {
 	age := ts.last.t - ts.heldSince
 	if before := between(ts.levels.recent, d.start-frozenLeast, d.start-nodeEvery); len(before) > stepFew && changesIn(before) == 0 {
 		return false
 	}
-	return d.step < coarseLeast && ts.heldSince <= d.end+120 && ts.interval.stood(age, neverHeld) &&
+	return d.step < coarseLeast && ts.heldSince <= d.end+120 && ts.interval.stood(age, times) &&
 		len(between(ts.levels.recent, ts.heldSince, math.Inf(1))) >= heldFew // of a silence nobody knows
 }
 

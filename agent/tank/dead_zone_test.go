@@ -59,3 +59,32 @@ func TestAValueThatDiesAtItsClosingAsks(t *testing.T) {
 		}
 	}
 }
+
+// A float that is read each five minutes comes to rest on its stop while the truck draws on: until its value has stood for longer than it ever does
+// nobody knows, and so it is waited for. Where it floats, and the separator's dumps lift it, nothing is asked.
+func TestAFloatOnItsStopThatIsReadSeldomAsks(t *testing.T) {
+	const h = tanktest.Hour
+	for _, stop := range []float64{13, 5} {
+		truck := tanktest.Move{From: 13*h + 100, Bbl: 170, Rate: 5}
+		w := tanktest.Well{Level0: 95, Moves: []tanktest.Move{truck}}
+		for at := 700.0; at < 24*h; at += 1500 {
+			w.Moves = append(w.Moves, tanktest.Move{From: at, Bbl: -0.7, Rate: 1.4})
+		}
+		r := newRig(t, w)
+		r.site.tanks[0].Sensor, r.site.tanks[0].Every, r.every = "float", 300*time.Second, 300
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			v = w.Level(s) + (v-w.Level(s))/5
+			return math.Round(20*math.Max(v, stop)) / 20, true
+		}
+		r.run(0, 20*h)
+		if len(r.loads) != 1 {
+			t.Fatalf("%d loads", len(r.loads))
+		}
+		l := r.loads[0]
+		if stop > w.Level(truck.End()) {
+			asksFor(t, l, "a float at its stop")
+		} else if len(l.Review) > 0 || math.Abs(l.RemovedBbl-170) > 1.7 {
+			t.Errorf("%.1f bbl, review %q", l.RemovedBbl, l.Review)
+		}
+	}
+}

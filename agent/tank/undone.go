@@ -176,7 +176,7 @@ func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64, ask
 		since, came = since+ts.interval.fresh(), free-1
 	}
 	switch after := between(ts.levels.recent, d.end+120, d.next); {
-	case ts.standsSince(d) && ts.last.t >= ts.heldUntil(t):
+	case ts.standsSince(d, neverHeld) && ts.last.t >= ts.heldUntil(t):
 		return itsClosing, ts.last.t - d.end, true
 	case d.samples > 0 && free > d.end+hungLeast && free < d.next && firstTime(between(after, since, math.Inf(1)), free) >= came:
 		b := between(ts.levels.recent, d.start-undoneLong, math.Nextafter(d.next, 0))
