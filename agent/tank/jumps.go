@@ -224,7 +224,7 @@ func stepped(ts *tankState, d draw) float64 {
 			return off
 		}
 	}
-	return 0
+	return -fellOnce(b[:n], stepLeast+stepRough*math.Max(ts.noise.sigma, d.deadband))
 }
 
 // stepAt is by how many inches the line through some samples lies above that through earlier ones, some seconds apart, beyond

@@ -252,3 +252,50 @@ func scatters(b []sample) float64 {
 	}
 	return math.Max(neighbourScatter(b), neighbourScatter(few))
 }
+
+const (
+	fellTimes = 1.5  // times as fast as between any other two readings that a level falls between two of them, where no pump made it
+	fellAlike = 0.75 // share of the fastest of the others that each of them is at least, but for those at its ends
+	fellFew   = 3    // others that are
+)
+
+// fellOnce is by how many inches, more than some, a level fell further from one reading to the next than as it fell between all others, which are alike: a
+// pump that draws so fast does not begin and end between two readings. 0 where it did not.
+func fellOnce(b []sample, more float64) (inches float64) {
+	var at []sample // what a gateway repeats is no reading
+	for k, s := range b {
+		if k == 0 || s.v != b[k-1].v {
+			at = append(at, s)
+		}
+	}
+	rate := func(k int) float64 { return float64(at[k-1].v-at[k].v) / (at[k].t - at[k-1].t) }
+	fastest := 1
+	for k := 2; k < len(at); k++ {
+		if rate(k) > rate(fastest) {
+			fastest = k
+		}
+	}
+	most, alike := 0.0, 0
+	for k := 1; k < len(at); k++ {
+		if k != fastest {
+			most = math.Max(most, rate(k))
+		}
+	}
+	for k := 1; k < len(at); k++ {
+		switch {
+		case k == fastest:
+		case rate(k) >= fellAlike*most:
+			alike++
+		case k > 1 && k+1 < len(at):
+			return 0
+		}
+	}
+	if alike < fellFew {
+		return 0
+	}
+	long := at[fastest].t - at[fastest-1].t
+	if inches = (rate(fastest) - most) * long; inches <= math.Max(more, (fellTimes-1)*most*long) {
+		return 0
+	}
+	return inches
+}
