@@ -289,7 +289,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		d.hatch = fell
 	}
 	if d.hatch == 0 && d.early > wrongBbl(removed) && (!d.checks || shut) {
-		d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl left %s before the rest: a bleed, an opened hatch, or its start", d.early, spanText(d.earlyBy)))
+		d.opening.err, d.doubts = math.Hypot(d.opening.err, d.early/2/t.Table.PerInch(d.opening.level)), append(d.doubts, fmt.Sprintf("%.1f bbl left %s before the rest: a bleed, an opened hatch, or its start", d.early, spanText(d.earlyBy)))
 	}
 	if d.hatch == 0 && bbl > wrongBbl(removed) {
 		d.opening.err = math.Hypot(d.opening.err, bbl/2/t.Table.PerInch(d.opening.level))

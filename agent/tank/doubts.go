@@ -291,6 +291,7 @@ func (s siteTanks) readingsDoubt(i int, d *draw, now float64) (why []string) {
 		why = append(why, fmt.Sprintf("readings scattered by %.2f in before it, and by %.2f behind: at the top its sensor may see a nozzle, foam or a wave, and the opening is not sure", wide, calm))
 	}
 	if left, long := slowStart(ts, *d); t.Group == "" && d.late == 0 && left*t.Table.PerInch(d.opening.level) >= slowBbl {
+		d.opening.err = math.Hypot(d.opening.err, left/2)
 		why = append(why, fmt.Sprintf("%.1f bbl left within %s before the pump drew as it did then: water, a bleed, or a slow start", left*t.Table.PerInch(d.opening.level), spanText(long)))
 	}
 	if n := averagedStep(ts, *d); n > 0 && t.Group == "" {

@@ -262,19 +262,20 @@ func (ts *tankState) stepsBeside(t *Tank, a, b draw) bool {
 // truck holds. What had only risen since the end, or falls minutes after it and slower than the pump, is foam that collapses, and no
 // part: the level that it leaves is the closing.
 func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
-	va, vb, pause := t.volume(a), t.volume(b), b.start-a.end
+	va, vb, pause := t.volume(a), t.volume(b), math.Max(0, b.start-a.end)
 	part, times := otherPart, t.timesOther(a, b)
 	if va < vb && t.pumpRate(a) < t.pumpRate(b) {
 		part = waterPart
 	}
 	other := pause > pauseSure && (math.Min(va, vb) < part*(va+vb) && times > otherRate || times >= unlikeRate) && a.samples > 0 && b.samples > 0
-	if a.parts == 1 && pause > pauseSure/2 && (va < early*(va+vb) || (other || a.samples == 0) && va < vb) {
+	slow := math.Min(va, vb) >= math.Max(partBbl, math.Min(bleedBbl, early*(va+vb))) && times > 1/slowPart && a.samples > 0 && b.samples > 0
+	if va < vb && (other || slow || a.parts == 1 && pause > pauseSure/2 && (va < early*(va+vb) || a.samples == 0)) {
 		a.early, a.earlyBy, a.checks = va, pause, ts.checksSeal(t, a, b)
 	}
 	if pause > pauseSure && t.pumpRate(b) > t.Loads.MaxRate && vb > wrongBbl(va+vb) {
 		a.doubts = append(a.doubts, fmt.Sprintf("its last %.1f bbl, after %s, left at once, faster than max_rate: an opened hatch, a tape, or work on the sensor", vb, spanText(pause)))
-	} else if other && vb < va && vb >= early*(va+vb) {
-		a.doubts = append(a.doubts, fmt.Sprintf("its last %.1f bbl, after %s, left at %.1f bbl a minute, and the others at %.1f: water, or another truck", vb, spanText(pause), t.pumpRate(b), t.pumpRate(a)))
+	} else if vb < va && (slow || other && vb >= early*(va+vb)) {
+		b.closing.err, a.doubts = math.Hypot(b.closing.err, (b.opening.level-b.closing.level)/2), append(a.doubts, fmt.Sprintf("its last %.1f bbl, after %s, left at %.1f bbl a minute, and the others at %.1f: water, or another truck", vb, spanText(pause), t.pumpRate(b), t.pumpRate(a)))
 	}
 	rose := math.Min(b.opening.level-a.closing.level, ts.levels.mostRisen(a.start, b.end, b.end-a.start)) - a.usualInflow*pause
 	if rose*t.Table.PerInch(a.closing.level) > wrongBbl(va+vb) && t.pumpRate(b) < foamRate*t.pumpRate(a) {
@@ -310,7 +311,7 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 	if math.Min(va, vb) >= t.Loads.MinLoad && pause >= pauseSure && pause > a.pause {
 		a.pause, a.pausedBbl = pause, va
 	}
-	a.parts, a.stood = a.parts+b.parts, a.stood+math.Max(0, pause)
+	a.parts, a.stood = a.parts+b.parts, a.stood+pause
 	a.gap, a.samples = math.Max(a.gap, b.gap), a.samples+b.samples
 	a.slosh, a.endLine, a.doubts = b.slosh, b.endLine, append(a.doubts, b.doubts...)
 	a.inflowAfter = b.inflowAfter

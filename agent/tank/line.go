@@ -3,7 +3,6 @@ package tank
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gauger/agent/tank/stats"
 )
@@ -16,6 +15,7 @@ const (
 	lineRough = 2.5  // times the scatter of neighbours that a line may miss its edge by
 	lineMiss  = 0.25 // in that it may in any case
 	kinkEven  = 0.7  // share of the rate of one half of a drain that the other has
+	slowPart  = 0.45 // share of the other's rate, below which a part is none of the pump's, however soon it comes
 	usualRate = 6.0  // bbl/min, where nothing was seen of a draw but its two ends
 )
 
@@ -133,30 +133,6 @@ func lastOf(b []sample, long float64) []sample {
 		n--
 	}
 	return b[n:]
-}
-
-// neighbourScatter is the standard deviation of samples about the lines between their neighbours.
-func neighbourScatter(b []sample) float64 { return stats.Median(offNeighbours(b)) / 0.6745 }
-
-// quietScatter is the same of samples most of which may lie beside a step.
-func quietScatter(b []sample) float64 {
-	d := offNeighbours(b)
-	if len(d) == 0 {
-		return 0
-	}
-	slices.Sort(d)
-	return d[len(d)/4] / 0.3186
-}
-
-// offNeighbours is how far samples lie off the lines between their neighbours, each as of one sample's noise.
-func offNeighbours(b []sample) []float64 {
-	d := make([]float64, 0, len(b))
-	for i := 1; i+1 < len(b); i++ {
-		w := (b[i].t - b[i-1].t) / (b[i+1].t - b[i-1].t)
-		e := float64(b[i].v) - (float64(b[i-1].v)*(1-w) + float64(b[i+1].v)*w)
-		d = append(d, math.Abs(e)/math.Sqrt(1+w*w+stats.Square(1-w)))
-	}
-	return d
 }
 
 // guessedLines are the lines of a draw of which one sample was seen at most: the usual rate, or
@@ -311,8 +287,9 @@ func bestFall(b []sample, top, low float64, shape func(x float64) float64, times
 }
 
 // runsOn cuts a draw in two where it goes over at once into a fall that no truck and no pipeline draws, a small part of the pump's rate, and evenly
-// for more barrels than a hose holds: a leak, or a drain. Less than twice as much, perhaps a pump that sucked air, is counted and asks: on has no start.
-// A pump that fades has no such kink, and foam goes ever slower. Where the slow part comes first, on is empty: the load begins at the kink, and says so.
+// for more barrels than a hose holds: a leak, or a drain. Less than twice as much, perhaps a pump that sucked air, and what a pump may draw, though this one
+// did not, is counted and asks: on has no start. A pump that fades has no such kink, and foam goes ever slower. Where the slow part comes first, on is empty: the
+// load begins at the kink, and says so.
 func runsOn(ts *tankState, t *Tank, d draw) (load, on draw, ok bool) {
 	b, knee, far := between(ts.levels.recent, d.start, d.end), 0, 0.0 // in that it lies below the line from the opening to the closing
 	for k, s := range b {
@@ -323,22 +300,33 @@ func runsOn(ts *tankState, t *Tank, d draw) (load, on draw, ok bool) {
 	if t.Group != "" || knee < stepFew || len(b)-knee <= stepFew {
 		return d, d, false
 	}
-	pump, slow, left := lastOf(b[:knee], lineLong), b[knee+1:], t.barrels(float64(b[knee].v), d.closing.level)
+	pump, left := lastOf(b[:knee], lineLong), t.barrels(float64(b[knee].v), d.closing.level)
 	if far < 0 {
-		pump, slow, left = firstOf(b[knee+1:], lineLong), b[:knee], t.barrels(d.opening.level, float64(b[knee].v))
+		pump, left = firstOf(b[knee+1:], lineLong), t.barrels(d.opening.level, float64(b[knee].v))
 	}
+	slow, shelf, beside := beyondStop(b, knee, far > 0, math.Max(stopBit, backNoise*ts.noise.perSample()))
 	head, _ := fit(pump)
 	tail, _ := fit(slow)
 	first, _ := fit(slow[:len(slow)/2])
 	last, _ := fit(slow[len(slow)/2:])
 	per := t.Table.PerInch(float64(b[knee].v))
-	if left < bleedBbl || len(slow) < pumpedFew || tail.slope < bleedRate*head.slope || (d.usualInflow-tail.slope)*per*60 >= slowestRun ||
-		math.Max(first.slope, last.slope) > kinkEven*math.Min(first.slope, last.slope) {
+	if left < bleedBbl || len(slow) < pumpedFew || tail.slope < slowPart*head.slope || math.Max(first.slope, last.slope) > kinkEven*math.Min(first.slope, last.slope) {
 		return d, d, false
 	}
-	if far > 0 && left < 2*bleedBbl {
-		d.closing.err, d.doubts = math.Hypot(d.closing.err, left/2/per), append(d.doubts, fmt.Sprintf("its last %.1f bbl left at %.1f bbl a minute right behind the pump's rate: the pump lost its prime, or it was a drain", left, -tail.slope*per*60))
+	stop := 0.0 // s for which it stopped at least
+	for _, x := range []sample{b[knee], shelf} {
+		stop = math.Max(stop, math.Abs(beside.t-x.t)-math.Abs(float64(x.v-beside.v)/tail.slope))
+	}
+	drains := tail.slope >= bleedRate*head.slope && (d.usualInflow-tail.slope)*per*60 < slowestRun
+	switch said := fmt.Sprintf("%.1f bbl left at %.1f bbl a minute right %%s the pump's rate of %.1f: ", left, -tail.slope*per*60, -head.slope*per*60); {
+	case !drains && (stop < rampLong || left < early*t.volume(d)):
+		return d, d, false
+	case far > 0 && (!drains || left < 2*bleedBbl):
+		d.closing.err, d.doubts = math.Hypot(d.closing.err, left/2/per), append(d.doubts, fmt.Sprintf("its last "+said+"the pump lost its prime, or it was water", "behind"))
 		return d, draw{end: d.end}, true
+	case !drains:
+		d.opening.err, d.doubts = math.Hypot(d.opening.err, left/2/per), append(d.doubts, fmt.Sprintf("its first "+said+"water, or a slow start", "before"))
+		return d, draw{}, true
 	}
 	at := crossing(head, tail, b[knee-1].t, b[knee+1].t)
 	load, on, g := d, d, gauge{level: tail.at(at), err: ts.noise.perSample(), samples: 1}

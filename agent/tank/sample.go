@@ -2,6 +2,9 @@ package tank
 
 import (
 	"math"
+	"slices"
+
+	"gauger/agent/tank/stats"
 )
 
 const (
@@ -242,6 +245,30 @@ func heldThrough(b []sample) (held []sample) {
 	return held
 }
 
+// neighbourScatter is the standard deviation of samples about the lines between their neighbours.
+func neighbourScatter(b []sample) float64 { return stats.Median(offNeighbours(b)) / 0.6745 }
+
+// quietScatter is the same of samples most of which may lie beside a step.
+func quietScatter(b []sample) float64 {
+	d := offNeighbours(b)
+	if len(d) == 0 {
+		return 0
+	}
+	slices.Sort(d)
+	return d[len(d)/4] / 0.3186
+}
+
+// offNeighbours is how far samples lie off the lines between their neighbours, each as of one sample's noise.
+func offNeighbours(b []sample) []float64 {
+	d := make([]float64, 0, len(b))
+	for i := 1; i+1 < len(b); i++ {
+		w := (b[i].t - b[i-1].t) / (b[i+1].t - b[i-1].t)
+		e := float64(b[i].v) - (float64(b[i-1].v)*(1-w) + float64(b[i+1].v)*w)
+		d = append(d, math.Abs(e)/math.Sqrt(1+w*w+stats.Square(1-w)))
+	}
+	return d
+}
+
 // scatters is by how much some levels scatter about their neighbours, or about those some minutes from them: what a gateway repeats is no reading.
 func scatters(b []sample) float64 {
 	var few []sample
@@ -298,4 +325,17 @@ func fellOnce(b []sample, more float64) (inches float64) {
 		return 0
 	}
 	return inches
+}
+
+// beyondStop are the samples of a fall behind its knee, or before it, without those of a stop at the knee, the first of that, and that of them which is next to it.
+func beyondStop(b []sample, knee int, behind bool, bit float64) (slow []sample, shelf, next sample) {
+	rests := func(s sample) bool { return math.Abs(float64(s.v-shelf.v)) < bit }
+	if slow, shelf = b[:knee], b[knee-1]; !behind {
+		slow = slow[:max(slices.IndexFunc(slow, rests), 1)]
+		return slow, shelf, slow[len(slow)-1]
+	}
+	for slow, shelf = b[knee+1:], b[knee+1]; len(slow) > 1 && slices.ContainsFunc(slow, rests); {
+		slow = slow[1:]
+	}
+	return slow, shelf, slow[0]
 }
