@@ -214,7 +214,7 @@ func fellOn(ts *tankState, t *Tank, d draw, now float64) float64 {
 		from = rest.downTo(from, to, d.closing.level+math.Hypot(d.closing.err, t.sensorError()))
 	}
 	if d.foam+d.late == 0 && t.Sensor != "hydrostatic" && t.Group == "" { // the closing may have been read off where it had fallen to
-		low = math.Max(low, rest.sink(from, to, math.Inf(-1)))
+		low = math.Max(low, rest.sink(math.Max(from, d.end+ts.interval.fresh()), to, math.Inf(-1))) // what was read until then is the pump's, whose end lies between two readings
 	}
 	if low <= 2*ts.levels.sink(math.Max(d.start-confirm, ts.decidedTo+settleShort), d.start-restNear, math.Inf(-1)) {
 		return 0
@@ -239,7 +239,11 @@ func takeFallenOn(ts *tankState, t *Tank, d *draw, now float64) {
 	}
 	rest := d.evenRest(&ts.levels)
 	d.closing.err = math.Hypot(d.closing.err, math.Max(0, rest.sink(d.end, d.watched(t, now), d.closing.level))/2)
-	d.doubts = append(d.doubts, fmt.Sprintf("level fell on by %.2f in after the end: foam, or it had not come to rest", low))
+	why, down := "foam, water or a leak, or it had not come to rest", rest.downTo(d.end+settleShort, d.watched(t, now), d.closing.level-low*leapMost)
+	if x := (draw{start: d.end, end: down + fellEvery, opening: d.closing, closing: gauge{level: d.closing.level - low}}); low*t.Table.PerInch(d.closing.level) >= partBbl && decay(ts, x) >= pumpSure {
+		why = "water that was drawn off, or a leak"
+	}
+	d.doubts = append(d.doubts, fmt.Sprintf("level fell on by %.2f in after the end: %s", low, why))
 }
 
 // takeRisen gives a draw behind which the level rose as its well never did that doubt, unless other tanks gave what came. What runs in from the

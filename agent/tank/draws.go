@@ -268,7 +268,7 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 		part = waterPart
 	}
 	other := pause > pauseSure && (math.Min(va, vb) < part*(va+vb) && times > otherRate || times >= unlikeRate) && a.samples > 0 && b.samples > 0
-	slow := math.Min(va, vb) >= math.Max(partBbl, math.Min(bleedBbl, early*(va+vb))) && times > 1/slowPart && a.samples > 0 && b.samples > 0
+	slow := slowBeside(ts, t, a, b, pause)
 	if va < vb && (other || slow || a.parts == 1 && pause > pauseSure/2 && (va < early*(va+vb) || a.samples == 0)) {
 		a.early, a.earlyBy, a.checks = va, pause, ts.checksSeal(t, a, b)
 	}

@@ -341,6 +341,17 @@ func runsOn(ts *tankState, t *Tank, d draw) (load, on draw, ok bool) {
 	return load, on, true
 }
 
+// slowBeside says that the smaller of two draws, some seconds apart, left at less than half of the other's rate, and is more than a driver's last drops: water,
+// or another's pump, and no foam, which goes ever slower.
+func slowBeside(ts *tankState, t *Tank, a, b draw, pause float64) bool {
+	va, vb := t.volume(a), t.volume(b)
+	least := early * (va + vb)
+	if pause <= pauseSure {
+		least = math.Max(partBbl, math.Min(bleedBbl, least))
+	}
+	return math.Min(va, vb) >= least && math.Min(t.pumpRate(a), t.pumpRate(b)) < slowPart*math.Max(t.pumpRate(a), t.pumpRate(b)) && a.samples > 0 && b.samples > 0 && !(vb < va && decays(ts, b))
+}
+
 // roseIn is the time within which a level rose as it did beyond a rate between two times: as straight as from a tenth of it to nine tenths.
 func (l *levels) roseIn(from, to, rate float64) bounds {
 	b := between(l.recent, from, to)

@@ -48,3 +48,32 @@ func TestADriverWhoThrottlesHisPumpDoesNotAsk(t *testing.T) {
 		}
 	}
 }
+
+// What is drained behind a load, so slowly that it is no part of it, is told as what it is, and no foam.
+func TestWaterDrainedBehindALoadIsCalledSo(t *testing.T) {
+	truck := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 120, Rate: 5.5}
+	water := tanktest.Move{From: truck.End() + 200, Bbl: 18, Rate: 0.8}
+	r := newRig(t, tanktest.Well{Level0: 150, Inflow: 60, Moves: []tanktest.Move{truck, water}})
+	r.every = 30
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) != 1 {
+		t.Fatalf("want one load: %+v", r.loads)
+	}
+	asksFor(t, r.loads[0], "after the end: water that was drawn off")
+}
+
+// The end of a load that is read each five minutes lies between two readings: what is read right behind where it is taken to lie may be the pump's, and
+// the level has not fallen on behind it.
+func TestTheEndBetweenTwoSeldomReadingsHasComeToRest(t *testing.T) {
+	fall := []float64{96.8, 85.78, 70.62, 55.65, 40.42, 25.41, 14.85, 14.01}
+	r := newRig(t, tanktest.Well{Level0: 96.8})
+	r.site.tanks[0].Every, r.every = 300*time.Second, 300
+	r.sensor = func(i int, s, v float64) (float64, bool) {
+		k := min(max(0, int(s/300)-72), len(fall)-1)
+		return fall[k] + 0.02*float64(int(s/300)*7%5-2), true
+	}
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) != 1 || len(r.loads[0].Review) > 0 {
+		t.Errorf("want one load that does not ask: %+v", r.loads)
+	}
+}
