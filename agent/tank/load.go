@@ -323,6 +323,9 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 // two trucks drew at once one of them came first, and one was the last.
 func (t *Tank) rateBeside(d draw, quick float64) float64 {
 	half := t.Loads.TruckMax / 2
+	if t.Group != "" { // its tanks give a share each
+		return t.pumpRate(d)
+	}
 	return (t.volume(d) - half) / math.Max((d.end-d.start-d.stood)/60-half/math.Max(quick, 1), 1)
 }
 
