@@ -205,6 +205,7 @@ const (
 	standsStill = 0.15 // share of a pump's rate as fast as which the level falls no more where it stands
 	repeatsMost = 3    // readings of a fall, of which one may be such
 	standsReads = 5    // readings of it, of fewer a slug is not told from it
+	throttled   = 0.25 // share of its rate by which a pump that a driver throttles draws less at least
 	standsFlat  = 0.03 // the same, but for what its noise hides: a slug that brings nearly what the pump draws is no stop
 )
 
@@ -214,8 +215,9 @@ type fallPart struct {
 	pumps    bool
 }
 
-// fallParts are the levels of a fall, of a minute each, and the variance of one.
-func fallParts(ts *tankState, d draw) (b []sample, parts []fallPart, noise float64, maybe bool) {
+// fallParts are the levels of a fall, of a minute each, and the variance of one. An end that falls slower to the last by
+// more than some rate was throttled, and is a part of its own.
+func fallParts(ts *tankState, d draw, slower float64) (b []sample, parts []fallPart, noise float64, maybe bool) {
 	all := stairSamples(between(ts.levels.recent, d.start+rampLong/2, d.end-rampLong/2))
 	sigma := math.Max(ts.noise.perSample(), math.Max(math.Max(d.step, d.deadband)/math.Sqrt(12), neighbourScatter(all)))
 	each := max(1, int(lumpsCell*float64(len(all))/(d.end-d.start)))
@@ -231,7 +233,8 @@ func fallParts(ts *tankState, d draw) (b []sample, parts []fallPart, noise float
 		parts = append(parts, fallPart{from, len(b), pumps})
 	}
 	since, rate := d.start, d.slope()*(d.end-d.start)/math.Max(d.end-d.start-d.stood, lumpsCell)
-	for _, p := range cutEvenly(all, sigma, piecePrice) {
+	pieces := cutEvenly(all, sigma, piecePrice)
+	for _, p := range pieces {
 		if p.n == 1 || p.slope < -rate/2 || p.to-p.from < rampLong {
 			continue
 		}
@@ -243,8 +246,21 @@ func fallParts(ts *tankState, d draw) (b []sample, parts []fallPart, noise float
 		}
 		maybe = maybe || !stands && p.n < standsReads
 	}
+	if at := throttledFrom(pieces, rate-math.Max(slower, throttled*rate)); at > since {
+		add(between(all, since, at), true)
+		since = at
+	}
 	add(between(all, since, d.end), true)
 	return b, parts, sigma * sigma / float64(each), maybe
+}
+
+// throttledFrom is from when on a fall of some pieces was surely slower than a rate, to the very end; before all of it where it was not.
+func throttledFrom(ps []piece, rate float64) (at float64) {
+	at = math.Inf(-1)
+	for k := len(ps) - 1; k > 0 && ps[k].slope-lumpsSure*ps[k].slant > -rate; k-- {
+		at = ps[k].from
+	}
+	return at
 }
 
 // standsStill says that the level stood in a piece of a fall, but for the readings at its ends, between which the pump stopped and began: where a slug brings

@@ -336,7 +336,11 @@ func cameInLumps(ts *tankState, t *Tank, d draw, turns bool, average, unsure flo
 // chances. False where less came than the well brings while it comes slowly: then something else bends the fall.
 func (z lumps) shown(ts *tankState, d draw, evenly int, weigh func(*courses)) (inches, err float64, ok bool) {
 	long := d.end - d.start
-	b, parts, noise, maybe := fallParts(ts, d)
+	slower := math.Inf(1) // than its pump draws, by more than the well brings: the driver throttled it, if no lump goes on behind
+	if !z.behind.fast {
+		slower = z.fast - z.slow + 2*z.varies
+	}
+	b, parts, noise, maybe := fallParts(ts, d, slower)
 	if len(b) < lumpsLevels || maybe && z.whole > 0 {
 		return 0, 0, false
 	}

@@ -369,7 +369,7 @@ func cameAmid(ts *tankState, t *Tank, d draw) (bbl float64, said string) {
 		return 0, ""
 	}
 	per := t.Table.PerInch(d.closing.level)
-	b, parts, noise, _ := fallParts(ts, d)
+	b, parts, noise, _ := fallParts(ts, d, math.Inf(1))
 	foam := d.foam
 	if n := len(parts); n > 0 && !parts[n-1].pumps { // it sank before the end was seen
 		foam += math.Max(0, float64(b[parts[n-1].from].v)-d.closing.level)
