@@ -246,21 +246,19 @@ func fallParts(ts *tankState, d draw, slower float64) (b []sample, parts []fallP
 		}
 		maybe = maybe || !stands && p.n < standsReads
 	}
-	if at := throttledFrom(pieces, rate-math.Max(slower, throttled*rate)); at > since {
-		add(between(all, since, at), true)
-		since = at
+	if k := throttledFrom(pieces, rate-math.Max(slower, throttled*rate)); k > 0 && pieces[k].from > since {
+		add(between(all, since, pieces[k-1].to-1), true) // but for the readings beside the bend
+		since = pieces[k].from + 1
 	}
 	add(between(all, since, d.end), true)
 	return b, parts, sigma * sigma / float64(each), maybe
 }
 
-// throttledFrom is from when on a fall of some pieces was surely slower than a rate, to the very end; before all of it where it was not.
-func throttledFrom(ps []piece, rate float64) (at float64) {
-	at = math.Inf(-1)
-	for k := len(ps) - 1; k > 0 && ps[k].slope-lumpsSure*ps[k].slant > -rate; k-- {
-		at = ps[k].from
+// throttledFrom is the first of the last pieces of a fall that are surely slower than a rate, to the very end; 0 where none is.
+func throttledFrom(ps []piece, rate float64) (first int) {
+	for first = len(ps); first > 0 && ps[first-1].slope-lumpsSure*ps[first-1].slant > -rate; first-- {
 	}
-	return at
+	return first % max(1, len(ps))
 }
 
 // standsStill says that the level stood in a piece of a fall, but for the readings at its ends, between which the pump stopped and began: where a slug brings

@@ -27,6 +27,7 @@ func TestAThrottledEndIsNoSlug(t *testing.T) {
 	for name, x := range map[string]struct{ throttled, rate, next, every float64 }{
 		"the last 8 bbl at half speed":       {8, 2.4, 2400, 10},
 		"the same, read each 30 s":           {8, 2.4, 2400, 30},
+		"the same, read each 60 s":           {8, 2.4, 2400, 60},
 		"the last 12 bbl":                    {12, 3, 3000, 10},
 		"no throttle, and a slug":            {0, 5, 300, 10},
 		"no throttle, and a slug at its end": {0, 5, 950, 10},
