@@ -124,11 +124,14 @@ const (
 	slugShare  = 0.3    // of the third fastest step of a day's rest, as fast as which a step is one of a slug
 	slugFew    = 3      // slugs in a day that are a well's and no person's
 	slugAlike  = 1.5    // times the middle one, than which one is no larger, nor smaller
+	slugRest   = 4      // of which one part of a day's rest at least lies between slugs, in which
+	slugPause  = 0.4    // of that rate at most comes: a well that surges, and never pauses, brings what it does in the mean
 	slugLong   = 2400.0 // s that one takes at most
 	slugApart  = 3600.0 // s from one to the next at least, in the mean: what comes more often the hours before a draw show, or it is a separator's dumps
 	slugKnown  = 0.45   // share of one up to which the fall shows whether it came
 	lumpsSure  = 2.0    // standard errors by which a piece is of one rate or of the other
 	lumpsCell  = 60.0   // s of which one level of a fall is fitted, and after which a well may turn, but no more than
+	lumpsNext  = 1.2    // times that few lumps vary by that the next one does
 	slugSize   = 0.15   // share by which one brings more or less than another
 	slugVaries = 0.5    // share by which the time varies in which one comes
 )
@@ -175,7 +178,7 @@ func (l *levels) slugs(d draw) (out []spell) {
 			out, sizes = append(out, spell{from: middle - long/2, to: middle + long/2, rate: most, fast: true, begun: true, ended: true}), append(sizes, rose)
 		}
 	}
-	if n := len(out); n < slugFew || out[n-1].to-out[0].to < slugApart*float64(n-1) {
+	if n := len(out); n < slugFew || out[n-1].to-out[0].to < slugApart*float64(n-1) || rates[len(rates)/slugRest] > slugPause*quick {
 		return nil
 	}
 	usual := stats.Median(sizes)
@@ -199,6 +202,15 @@ func slugOf(all []spell) float64 {
 		return 0
 	}
 	return stats.Median(sizes)
+}
+
+// varies is by how much the next of some values will differ from the usual one.
+func varies(v []float64, usual float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += stats.Square(x - usual)
+	}
+	return lumpsNext * math.Sqrt(sum/float64(max(1, len(v)-2)))
 }
 
 const (

@@ -11,10 +11,9 @@ import (
 const (
 	lumpsLook   = keepFor // s before a draw whose rest shows how its well comes
 	lumpsFew    = 2       // lumps seen from beginning to end that show it
-	lumpsSlow   = 0.4     // share of the fast rate that the slow one is at most
+	lumpsSlow   = 0.25    // share of the fast rate that the slow one is at most
 	lumpsLast   = 0.12    // share by which one lasts longer or shorter than the middle one, at least
 	lumpsVary   = 0.1     // share by which one comes faster or more slowly than the mean, at least
-	lumpsNext   = 1.2     // times that few lumps vary by that the next one does
 	lumpsAlike  = 3.0     // times less, by which one lump's rate varies while it lasts
 	lumpsOdd    = 0.02    // chance that one lasts as none before did
 	lumpsCells  = 30      // times
@@ -73,7 +72,7 @@ func twoRates(ps []piece) (slow, fast float64) {
 // spells are those of some pieces of rest, and the rates that they are of.
 func spells(ps []piece) (out []spell, slow, fast float64) {
 	slow, fast = twoRates(ps)
-	between := slow + (fast-slow)/3 // of slugs one comes twice as fast as another
+	between := slow + (fast-slow)/6 // of slugs one comes twice as fast as another, and slower as it ends
 	for _, p := range ps {
 		s := spell{from: p.from, to: p.to, rate: p.slope, err: p.slant, fast: p.slope > between}
 		if math.Abs(p.slope-between) < lumpsSure*p.slant {
@@ -172,15 +171,6 @@ func lumpsAbout(ts *tankState, d draw, until float64) (z lumps, ok bool) {
 	return z, uneven < lumpsEven && z.fastFor.usual >= lumpsLeast && d.end-d.start < lumpsCycles*(z.slowFor.usual+z.fastFor.usual)
 }
 
-// varies is by how much the next of some values will differ from the usual one.
-func varies(v []float64, usual float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += stats.Square(x - usual)
-	}
-	return lumpsNext * math.Sqrt(sum/float64(max(1, len(v)-2)))
-}
-
 // sieve makes of levels independent figures of unit variance, in each part of a fall for itself, and takes out of them what an even pump makes: by a Kalman
 // filter of a level and of a rate that strays.
 type sieve struct {
@@ -258,6 +248,18 @@ func (c *courses) turn(k, turns, n int, isFast bool, since, chance float64, fast
 	}
 }
 
+// leftOf are the inches of a lump that come within a fall, of what each of them brings: all but those before it, and behind it, if it goes on there. False
+// where that is not known.
+func (c *courses) leftOf(before, behind bool) (inches float64, ok bool) {
+	inches, ok = c.whole, c.whole > 0
+	if before {
+		inches, ok = inches-(c.before.rate-c.slow)*(c.at[0]-c.before.from), ok && c.before.fast && c.before.begun
+	} else if behind {
+		inches, ok = inches-(c.behind.rate-c.slow)*(c.behind.to-c.at[len(c.at)-1]), ok && c.behind.fast && c.behind.ended
+	}
+	return math.Max(0, inches), ok
+}
+
 // weigh adds a course: the rates of its lumps are fitted, each about what is usual, or what was seen of it at rest.
 func (c *courses) weigh(chance float64, fast [2][2]int) {
 	end := len(c.at) - 1
@@ -269,11 +271,12 @@ func (c *courses) weigh(chance float64, fast [2][2]int) {
 		if s[0] > 0 {
 			beside = c.behind
 		}
-		if c.whole > 0 && s[0] > 0 && s[1] < end && s[1] > s[0] {
-			rate[i] = c.whole / long[i]
-			known[i] = 1 / stats.Square(slugSize*rate[i])
-		}
-		if beside.fast && (s[0] == 0 || s[1] == end) {
+		switch left, seen := c.leftOf(s[0] == 0, s[1] == end); {
+		case seen && s[1] > s[0]:
+			rate[i], known[i] = left/long[i], stats.Square(long[i]/(slugSize*c.whole))
+		case seen && i == 0 && c.before.fast: // it ended as the truck began
+			chance -= stats.Square(left/(slugSize*c.whole)) / 2
+		case beside.fast && (s[0] == 0 || s[1] == end):
 			rate[i], known[i] = beside.rate-c.slow, 1/(stats.Square(c.varies/lumpsAlike)+stats.Square(beside.err))
 		}
 		shown[i] = c.level[s[0]] - c.level[s[1]]
