@@ -107,8 +107,8 @@ func TestAnUnknownInflowOfAGroupAsksSooner(t *testing.T) {
 	for group, asks := range map[string]bool{"": false, "west": true} {
 		load := tanktest.Move{From: 8 * tanktest.Hour, Bbl: 120, Rate: 3}
 		w := tanktest.Well{Level0: 120, Moves: []tanktest.Move{load}}
-		for k, at := range []float64{0.9, 2.6, 5.1, 6.7, 9.6} {
-			w.Moves = append(w.Moves, tanktest.Move{From: at * tanktest.Hour, Bbl: -9 - float64(k%2), Rate: 2})
+		for _, x := range [][2]float64{{0.9, 9}, {2.6, 5}, {5.1, 15}, {6.7, 10}, {9.6, 9}} { // not alike, as a well's slugs are
+			w.Moves = append(w.Moves, tanktest.Move{From: x[0] * tanktest.Hour, Bbl: -x[1], Rate: 2})
 		}
 		r := newRig(t, w)
 		r.site.tanks[0].Group, r.every = group, 300 // too seldom for the fall to show which came

@@ -25,6 +25,7 @@ const (
 	stoppedBetween = "stopped for %s after %.0f bbl: one truck or two"
 	inflowAsks     = 16.  // bbl that are not known of what flowed in, above which what was removed is anybody's guess
 	groupAsks      = 8.   // the same in a group, where oil that runs between its tanks is not told from the well's
+	slugAsks       = 7.   // the same of a well that comes in slugs, of which the fall does not show one
 	restShort      = 300. // s of readings after an end, of which less may have been slosh
 )
 
@@ -297,7 +298,8 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	say(l.Close < loadLine && !low && !(len(read) > 0 && float64(read[0].v) >= loadLine), 0.5, "closing at %.2f in, where no pump draws unless the outlet lies that low: a tank that was cleaned out, or a sensor that was lifted out, or has no power", l.Close)
 	in, unsure := l.InflowBbl, l.InflowErrorBbl
 	say(t.Group == "" && l.GaugeBbl < t.Loads.MinLoad && l.GaugeBbl+in-unsure < t.Loads.MinLoad, 0.5, "%.1f bbl by its gauges, less than min_load: it is a load only with the %.1f bbl that are taken to have flowed in, give or take %.1f", l.GaugeBbl, in, unsure)
-	say(unsure > inflowAsks || t.Group != "" && unsure > groupAsks, 0.7, "%.1f bbl are taken to have flowed in meanwhile, give or take %.1f: the well comes in bursts or otherwise than before, and the fall does not show what came", in, unsure)
+	slug := slugOf(ts.levels.slugs(d)) * t.Table.PerInch(d.opening.level)
+	say(unsure > inflowAsks || t.Group != "" && unsure > groupAsks || slug > 0 && unsure > math.Max(slugAsks, slugKnown*slug), 0.7, "%.1f bbl are taken to have flowed in meanwhile, give or take %.1f: the well comes in bursts or otherwise than before, and the fall does not show what came", in, unsure)
 	say(wrong > reviewChance, 1, "volume uncertain by %.1f bbl%s", l.ErrorBbl, d.unsureBy())
 	pump, quick, usual := t.pumpRate(d), fastest(ts, t, d), twinTruck*ts.reports.usualRate(t)
 	pipe := math.Max(pump, quick)*all/l.GaugeBbl < pipeRate

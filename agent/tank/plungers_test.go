@@ -2,6 +2,7 @@ package tank
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"gauger/agent/tank/tanktest"
@@ -49,6 +50,67 @@ func TestAThrottledEndIsNoSlug(t *testing.T) {
 		}
 		if l := r.loads[0]; math.Abs(l.RemovedBbl-load.Bbl) > 1 || math.Abs(l.InflowBbl-came) > math.Max(1, l.InflowErrorBbl) {
 			t.Errorf("%s: want an inflow of %.1f: %.1f, give or take %.1f, removed %.1f of %g, review %q", name, came, l.InflowBbl, l.InflowErrorBbl, l.RemovedBbl, load.Bbl, l.Review)
+		}
+	}
+}
+
+// A slug comes quickly at first and then less, and brings about as much as others do. Of one that was coming in when the truck started what it had not brought
+// yet comes meanwhile, and not its pace over the whole load; and one whose end is seen behind the load brought the rest of it in the load.
+func TestWhatIsLeftOfASlugComesInTheLoad(t *testing.T) {
+	load := tanktest.Move{From: 26 * tanktest.Hour, Bbl: 95, Rate: 5}
+	for name, x := range map[string]struct{ at, every float64 }{
+		"it had just begun":           {-200, 15},
+		"it was nearly over":          {-600, 15},
+		"its tail is behind the load": {load.End() - load.From - 400, 15},
+	} {
+		slugs, came := plunged(load.From+x.at, 7200, 8, 15, load.From, load.End())
+		r := newRig(t, tanktest.Well{Level0: 60, Moves: append(slugs, load)})
+		r.every = x.every
+		r.run(0, load.End()+2*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Errorf("%s: want one load: %+v", name, r.loads)
+			continue
+		}
+		if l := r.loads[0]; math.Abs(l.InflowBbl-came) > math.Max(1, l.InflowErrorBbl) || l.InflowErrorBbl > 4 || len(l.Review) > 0 {
+			t.Errorf("%s: want an inflow of %.1f: %.1f, give or take %.1f, removed %.1f of %g, review %q", name, came, l.InflowBbl, l.InflowErrorBbl, l.RemovedBbl, load.Bbl, l.Review)
+		}
+	}
+}
+
+// A slug of ten barrels that may have come while nothing shows it, as of a pressure sensor under a truck's vacuum, is asked for. A small one is not, nor a
+// well that surges and never pauses: it brings what it does in the mean.
+func TestAWholeSlugThatNobodySawAsks(t *testing.T) {
+	load := tanktest.Move{From: 26 * tanktest.Hour, Bbl: 150, Rate: 5}
+	surges := func(bbl, minutes float64) (moves []tanktest.Move) {
+		for n := -30.0; n < 4; n++ {
+			moves = append(moves, tanktest.Move{From: load.From + 700 + n*3600 + 500*math.Sin(3*n), Bbl: -bbl, Rate: bbl / minutes})
+		}
+		return moves
+	}
+	slugs := func(bbl float64) []tanktest.Move {
+		moves, _ := plunged(load.From+700, 8100, bbl, 12, load.From, load.End())
+		return moves
+	}
+	for name, x := range map[string]struct {
+		moves  []tanktest.Move
+		inflow float64
+		asks   bool
+		most   float64 // bbl that are not known
+	}{
+		"a slug of ten barrels": {slugs(10), 0, true, 16},
+		"a slug of three":       {slugs(3), 0, false, 4},
+		"a well that surges":    {surges(5, 30), 130, false, 6},
+	} {
+		r := newRig(t, tanktest.Well{Level0: 60, Inflow: x.inflow, Moves: append(x.moves, load)})
+		r.site.tanks[0].Sensor, r.every = "hydrostatic", 30
+		r.run(0, load.End()+2*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Errorf("%s: want one load: %+v", name, r.loads)
+			continue
+		}
+		l := r.loads[0]
+		if asks := strings.Contains(strings.Join(l.Review, "; "), "flowed in meanwhile"); asks != x.asks || l.InflowErrorBbl > x.most {
+			t.Errorf("%s: asks %v: inflow %.1f, give or take %.1f, review %q", name, asks, l.InflowBbl, l.InflowErrorBbl, l.Review)
 		}
 	}
 }
