@@ -25,7 +25,7 @@ const (
 	stoppedBetween = "stopped for %s after %.0f bbl: one truck or two"
 	inflowAsks     = 16.  // bbl that are not known of what flowed in, above which what was removed is anybody's guess
 	groupAsks      = 8.   // the same in a group, where oil that runs between its tanks is not told from the well's
-	slugAsks       = 7.   // the same of a well that comes in slugs, of which the fall does not show one
+	slugAsks       = 7.   // the same of a well that comes in slugs, where the fall does not show one, and more than is taken to have come
 	restShort      = 300. // s of readings after an end, of which less may have been slosh
 )
 
@@ -299,7 +299,7 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	in, unsure := l.InflowBbl, l.InflowErrorBbl
 	say(t.Group == "" && l.GaugeBbl < t.Loads.MinLoad && l.GaugeBbl+in-unsure < t.Loads.MinLoad, 0.5, "%.1f bbl by its gauges, less than min_load: it is a load only with the %.1f bbl that are taken to have flowed in, give or take %.1f", l.GaugeBbl, in, unsure)
 	slug := slugOf(ts.levels.slugs(d)) * t.Table.PerInch(d.opening.level)
-	say(unsure > inflowAsks || t.Group != "" && unsure > groupAsks || slug > 0 && unsure > math.Max(slugAsks, slugKnown*slug), 0.7, "%.1f bbl are taken to have flowed in meanwhile, give or take %.1f: the well comes in bursts or otherwise than before, and the fall does not show what came", in, unsure)
+	say(unsure > inflowAsks || t.Group != "" && unsure > groupAsks || slug > 0 && unsure > max(slugAsks, slugKnown*slug, in), 0.7, "%.1f bbl are taken to have flowed in meanwhile, give or take %.1f: the well comes in bursts or otherwise than before, and the fall does not show what came", in, unsure)
 	say(wrong > reviewChance, 1, "volume uncertain by %.1f bbl%s", l.ErrorBbl, d.unsureBy())
 	pump, quick, usual := t.pumpRate(d), fastest(ts, t, d), twinTruck*ts.reports.usualRate(t)
 	pipe := math.Max(pump, quick)*all/l.GaugeBbl < pipeRate
