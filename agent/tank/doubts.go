@@ -251,6 +251,10 @@ func takeFallenOn(ts *tankState, t *Tank, d *draw, now float64) {
 func (u *update) takeRisen(i int, ts *tankState, d *draw, now float64) {
 	t := &u.site.tanks[i]
 	inches, until := ts.roseOnce(t, *d, now)
+	if from, kept := keptFrom(ts, t, *d); kept {
+		d.says = append(d.says, fmt.Sprintf("what the well made came in at once from %s after it: its tank was shut, and nothing flowed in", spanText(from-d.end)))
+		return
+	}
 	u.takeSwollen(i, ts, d, now)
 	if inches <= 0 {
 		return

@@ -17,6 +17,7 @@ const (
 	timerFine      = 4.0        // s to which a timer's times are sought
 	timerTurns     = 60.0       // s for which it is on, and off, at least
 	showsFrom      = 30         // s before a draw
+	witnessFirst   = 120.0      // s from a gauge at which the rest has no part in the gauge any more
 	showsTo        = 150        // s behind it, between which all that it moved to another tank shows there
 )
 

@@ -10,11 +10,10 @@ import (
 )
 
 const (
-	hiddenShare  = 0.25                             // share by which the duration of a draw that nobody saw is not known
-	witnessFirst = 120.0                            // s from a gauge at which the rest has no part in the gauge any more
-	witnessLast  = 420.0                            // s to which it is asked what it says of the gauge
-	mostOfIt     = 1.5                              // times the one gauge's error that the other's is, where most of the volume's is there
-	witnessAway  = (witnessFirst + witnessLast) / 2 // s
+	hiddenShare = 0.25                             // share by which the duration of a draw that nobody saw is not known
+	witnessLast = 420.0                            // s to which it is asked what it says of the gauge
+	mostOfIt    = 1.5                              // times the one gauge's error that the other's is, where most of the volume's is there
+	witnessAway = (witnessFirst + witnessLast) / 2 // s
 )
 
 // ErrorBasis is what Load.ErrorBbl was made of: the barrels before calibration, and the class that the factors go by: the kind of
@@ -128,6 +127,12 @@ const (
 	slugPause  = 0.4    // of that rate at most comes: a well that surges, and never pauses, brings what it does in the mean
 	slugLong   = 2400.0 // s that one takes at most
 	slugApart  = 3600.0 // s from one to the next at least, in the mean: what comes more often the hours before a draw show, or it is a separator's dumps
+	pulsesTell = 2      // rises as far, each by itself, that show how a well comes
+	onceTimes  = 2.0    // times the most that the level rose in as long a time before
+	backSoon   = 900.   // s
+	keptShut   = 300.0  // s before a load that its tank was shut for at least, and half of that behind it
+	keptQuick  = 0.4    // share of what was kept meanwhile that comes within minutes
+	keptWhole  = 0.8    // share of it that the well makes at least in the time in which its tank seems to stand
 	slugKnown  = 0.45   // share of one up to which the fall shows whether it came
 	lumpsSure  = 2.0    // standard errors by which a piece is of one rate or of the other
 	lumpsCell  = 60.0   // s of which one level of a fall is fitted, and after which a well may turn, but no more than
@@ -190,6 +195,51 @@ func (l *levels) slugs(d draw) (out []spell) {
 		return nil
 	}
 	return out
+}
+
+// keptFrom is when what a well made while its tank was shut for a load began to come in behind it: the level stood before, and behind until then, and
+// came up at once, as the well never does, by what it makes from the load's start on at least, and by no more than it had made since the level stood.
+// Nothing flowed in meanwhile. False where the level does not tell so.
+func keptFrom(ts *tankState, t *Tank, d draw) (from float64, ok bool) {
+	slack, made := d.step+d.deadband+restSigmas*ts.noise.perSample(), d.usualInflow
+	d.inflowBefore, d.inflowAfter = made, made
+	since, _ := ts.stillSince(d)
+	b, k := nodes(between(ts.levels.recent, d.end+settleShort, min(d.next, ts.last.t, d.leaptAt)), nodeEvery), 0
+	level, _ := ts.levels.about(d.end + keptShut/4)
+	for k < len(b) && b[k].v-level <= slack+made/3*(b[k].t-d.end) {
+		k++
+	}
+	if t.Group != "" || !d.inflow.known || k == 0 || k == len(b) || d.start-since < keptShut || b[k-1].t-d.end < keptShut/2 {
+		return 0, false
+	}
+	from = b[k-1].t
+	came, rises := 0.0, math.Max(ts.levels.roseBefore(d.start-rampClear, keptShut), ts.levels.roseBefore(from, from-d.end-settleShort))
+	for _, n := range b[k:] {
+		if n.t <= from+levelFar {
+			came = math.Max(came, n.v-level-made*(n.t-from))
+		}
+	}
+	quick := ts.levels.mostRisen(from-nodeEvery, from+levelFar, ranLong) - made*ranLong
+	return from, rises < made/2 && quick >= keptQuick*came && came >= made*(from-d.start) && came <= made*(from-since)/keptWhole+slack && neverRoseSo(ts, t, d, quick)
+}
+
+// neverRoseSo says that a level never rose by so many inches beyond its inflow within minutes before a draw, behind other draws than that.
+func neverRoseSo(ts *tankState, t *Tank, d draw, rose float64) bool {
+	before := ts.levels.mostRisen(math.Max(ts.decidedTo+2*backSoon, d.start-fineFor), d.start-backSoon, ranLong) - d.usualInflow*ranLong
+	drew, pulse, pulses, per := math.Inf(-1), math.Inf(-1), 0, t.Table.PerInch(d.closing.level)
+	for k, h := range ts.levels.history[:searchTime(ts.levels.history, d.start)] {
+		if h.flags == unlinked {
+			drew = h.t
+		} else if dv, dt, ok := ts.levels.restStep(k, per); ok && h.t > drew+2*backSoon {
+			before = math.Max(before, dv-d.usualInflow*dt)
+		} else if k > 0 && h.t > drew+2*backSoon && float64(h.v-ts.levels.history[k-1].v) > rose/onceTimes {
+			if h.t > pulse+2*backSoon {
+				pulses++ // a plunger's well, that comes every few hours
+			}
+			pulse = h.t
+		}
+	}
+	return rose >= onceTimes*before && pulses < pulsesTell
 }
 
 // slugOf are the inches that the middle one of some slugs brings; 0 of none.

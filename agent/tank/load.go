@@ -88,7 +88,9 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	since, longer := ts.stillSince(d)
 	stood := d.start - since
 	again := math.Min(d.next-nodeEvery, d.end+stood)
-	if t.Group == "" && d.cameIn == 0 {
+	_, kept := keptFrom(ts, t, d)
+	away := kept || s.shutOff(i, d, d.start, d.end) && before < leapMost*own || s.passedBy(i, d, since)
+	if t.Group == "" && d.cameIn == 0 && !away {
 		if bbl, off, ok := s.cameByTimer(i, d); ok && off < math.Max(err, 2*wrongBbl(t.volume(d))) {
 			return bbl, off
 		}
@@ -98,7 +100,7 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 		return s.togetherInflow(i, d, own, err)
 	case !d.inflow.known:
 		return own, err
-	case s.shutOff(i, d, d.start, d.end) && before < leapMost*own, s.passedBy(i, d, since): // what rose until then as it does behind had not stood
+	case away: // what rose until then as it does behind had not stood
 		return 0, fair
 	case longer > stillMore && 3*ts.levels.roseBefore(again, again-d.end) < rate: // it is shut in, or comes in bursts
 		return cameByTurns(ts, t, d, turns, 0, math.Max(fair, per*ts.levels.mostBeyond(d.start, d.end-d.start, d.inflow.usual, per)))

@@ -353,32 +353,15 @@ func (ts *tankState) roseOnce(t *Tank, d draw, now float64) (inches, until float
 	if high = math.Max(high-usual*(until-d.end), soon-usual*math.Min(until-d.end, backSoon)); t.Group != "" || !ok || rose*per < wrongBbl(t.volume(d)) || t.Sensor == "hydrostatic" && rose < hatchUsual || high-d.closing.level < rose/2 {
 		return 0, until
 	}
-	before := ts.levels.mostRisen(math.Max(ts.decidedTo+2*backSoon, d.start-fineFor), d.start-backSoon, ranLong) - d.usualInflow*ranLong
-	drew, pulse, pulses := math.Inf(-1), math.Inf(-1), 0
-	for k, h := range ts.levels.history[:searchTime(ts.levels.history, d.start)] {
-		if h.flags == unlinked {
-			drew = h.t
-		} else if dv, dt, ok := ts.levels.restStep(k, per); ok && h.t > drew+2*backSoon {
-			before = math.Max(before, dv-d.usualInflow*dt)
-		} else if k > 0 && h.t > drew+2*backSoon && float64(h.v-ts.levels.history[k-1].v) > rose/onceTimes {
-			if h.t > pulse+2*backSoon {
-				pulses++ // a plunger's well, that comes every few hours
-			}
-			pulse = h.t
-		}
-	}
-	if rose < onceTimes*before || pulses >= pulsesTell {
+	if !neverRoseSo(ts, t, d, rose) {
 		return 0, until
 	}
 	return rose, until
 }
 
 const (
-	pulsesTell = 2    // rises as far, each by itself, that show how a well comes
-	onceTimes  = 2.0  // times the most that the level rose in as long a time before
-	backSoon   = 900. // s
-	rolledSeen = 2    // nodes that show it on its way
-	truckLeast = 80.  // bbl of a truckload
+	rolledSeen = 2   // nodes that show it on its way
+	truckLeast = 80. // bbl of a truckload
 )
 
 // stillReturning says that oil is still coming back after the confirmation: it may yet prove
