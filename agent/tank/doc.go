@@ -103,6 +103,10 @@
 // A tank that stands still before a load for longer than its well ever paused, while the site's other tanks take in what it had, was shut off
 // for it: nothing flows in meanwhile, what stands there has not hung, and a pressure sensor's climb behind the load is the vapour space's.
 //
+// What a well makes while its tank is shut for a load is kept before it, and comes at once behind it: where the level stood before and behind, and then
+// came up by what the well makes in that time, nothing flowed in, and nothing came from the truck. Where the other tanks take in over a load what all
+// wells of the site make, as the hours before show, none is left for the drawn one, whether or not that is seen to stand.
+//
 // The stored state is the state: every sample from 45 minutes before now, or before a draw under way, and one a minute of the eight hours before
 // that, are all that is known of the levels beside the history, restarted or not. A
 // run's first input is the clock, and the box's uptime and boot id tell how long it was away.

@@ -89,9 +89,9 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	stood := d.start - since
 	again := math.Min(d.next-nodeEvery, d.end+stood)
 	_, kept := keptFrom(ts, t, d)
-	away := kept || s.shutOff(i, d, d.start, d.end) && before < leapMost*own || s.passedBy(i, d, since)
-	if t.Group == "" && d.cameIn == 0 && !away {
-		if bbl, off, ok := s.cameByTimer(i, d); ok && off < math.Max(err, 2*wrongBbl(t.volume(d))) {
+	away := kept || s.shutOff(i, d, d.start, d.end) && before < leapMost*own || s.passedBy(i, d, since) || s.tookAll(i, d, own, unsure)
+	if t.Group == "" && d.cameIn == 0 {
+		if bbl, off, ok := s.cameByTimer(i, d); ok && (!away || bbl < own/2) && off < math.Max(err, 2*wrongBbl(t.volume(d))) {
 			return bbl, off
 		}
 	}
@@ -121,6 +121,20 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	}
 	err = math.Max(err, slugOf(ts.levels.slugs(d))*per)
 	return cameByTurns(ts, t, d, turns, own, err)
+}
+
+// tookAll says that the site's other tanks took in over a draw what all its wells make, as the hours before show: they left nothing for this one.
+// Where the well was turned to them amid it they took in less.
+func (s siteTanks) tookAll(i int, d draw, own, unsure float64) bool {
+	took, all := s.othersFilled(i, d.start, d.end), 0.0
+	for j, ts := range s.st.tanks {
+		per := s.site.tanks[j].Table.PerInch(ts.last.v)
+		slope, seen := ts.levels.meanSlope(d.start, stillLook, per, math.Inf(1))
+		if all += slope * per * (d.end - d.start); seen < inflowShort {
+			return false
+		}
+	}
+	return took >= math.Max(all-own/3, all-own+2*unsure) && took >= explainedShare*own && took <= all/explainedShare
 }
 
 // shutOff says that a tank stood still when a draw began, since its well was turned to others, and went on there from one time, or since then, to another.
