@@ -198,21 +198,6 @@ func (s siteTanks) gaveOver(j int, d draw) float64 {
 	return s.site.tanks[j].barrels(a, b)
 }
 
-// missingShares tells of the tanks of the same group whose share of a draw nobody saw, and about how much it is, as they stand as high as
-// this one where the equaliser is open. It is no gauge, and in no ticket.
-func (s siteTanks) missingShares(i int, d draw, removed float64) (why []string) {
-	own := &s.site.tanks[i]
-	if mates, _ := s.joined(i, d); len(mates) > 0 && s.fellAlone(i, d) {
-		return nil // the equaliser was shut
-	}
-	for j, o := range s.mates(i) {
-		if s.blindOver(i, j, d) {
-			why = append(why, fmt.Sprintf("tank %s of its group was not read meanwhile: its share, about %.0f bbl, is not gauged", o.ID, removed*o.barrels(d.opening.level, d.closing.level)/own.volume(d)))
-		}
-	}
-	return why
-}
-
 // sharesLoad says that a draw is a group's tank's part of a load: together its tanks gave one, and this more of it than makes a ticket wrong.
 func (s siteTanks) sharesLoad(i int, d draw, removed float64) bool {
 	own := &s.site.tanks[i]

@@ -255,12 +255,12 @@ func (r resting) lastBefore(ps []piece, usual float64) int {
 // together, as where somebody trims a zero by and by. They are told where readings amid two of the rests say that the sensor was alive: a step may
 // hide what left meanwhile where a gateway holds its values, a float sticks, a node sleeps, or a converter has few bits.
 func staircase(ts *tankState, d draw) (steps int, inches float64, told bool) {
-	b := ts.withoutEchoes(between(ts.levels.recent, d.start-restNear, d.end+restNear))
-	noise, hand := stairNoise*ts.noise.perSample()+d.step, math.Max(stairHand, 2*ts.interval.fresh())
+	all := between(ts.levels.recent, d.start-restNear, d.end+restNear)
+	b, noise, hand := ts.withoutEchoes(all), stairNoise*ts.noise.perSample()+d.step, math.Max(stairHand, 2*ts.interval.fresh())
 	least, changes, lively := noise, 0, 0
 	rest := math.Max(stairRest, stairFine*noise/d.slope()) // in which the fall at its mean slope would be seen
-	for k := 1; k < len(b); k++ {                          // a pump's waves rise as far as they fall
-		least = math.Max(least, stairWaves*float64(b[k].v-b[k-1].v))
+	for k := 1; k < len(all); k++ {                        // a pump's waves rise as far as they fall
+		least = math.Max(least, stairWaves*float64(all[k].v-all[k-1].v))
 	}
 	for k := 1; k < len(b); k++ {
 		from := k - 1

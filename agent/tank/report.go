@@ -277,3 +277,18 @@ func (s siteTanks) togetherInflow(i int, d draw, own, err float64) (bbl, off flo
 	bbl, off = cameByTurns(&ts, &t, d, len(s.site.tanks) > 1+len(mates), mean, unsure)
 	return math.Max(0, bbl/share-rose) + later, off / share
 }
+
+// missingShares tells of the tanks of the same group whose share of a draw nobody saw, and about how much it is, as they stand as high as
+// this one where the equaliser is open. It is no gauge, and in no ticket.
+func (s siteTanks) missingShares(i int, d draw, removed float64) (why []string) {
+	own := &s.site.tanks[i]
+	if mates, _ := s.joined(i, d); len(mates) > 0 && s.fellAlone(i, d) {
+		return nil // the equaliser was shut
+	}
+	for j, o := range s.mates(i) {
+		if s.blindOver(i, j, d) {
+			why = append(why, fmt.Sprintf("tank %s of its group was not read meanwhile: its share, about %.0f bbl, is not gauged", o.ID, removed*o.barrels(d.opening.level, d.closing.level)/own.volume(d)))
+		}
+	}
+	return why
+}

@@ -339,3 +339,59 @@ func beyondStop(b []sample, knee int, behind bool, bit float64) (slow []sample, 
 	}
 	return slow, shelf, slow[0]
 }
+
+// saturated says that a level at rest lies on an end of what the sensor can show, as at a blanking distance: the noise is cut off
+// on one side. By how many readings are on the very end of its range, and how wide a step is for its noise, as many should lie
+// beyond it. The noise is that of the readings on this side of the end, or, where there are none, of the rest on the other side of
+// the load, and tells nothing of readings that all are on one step and seldom would leave it. side is where the other readings lie; a level that was seen
+// further out at any time is no end.
+func saturated(sensor string, b, other, seen []sample, side float64) bool {
+	if len(b) < atomFew {
+		return false
+	}
+	v := values(b)
+	end, step := slices.Min(v), leastStep(b, other)
+	if side < 0 {
+		end = slices.Max(v)
+	}
+	away := func(x float64) bool { return side*(x-end) >= step/2 }
+	for away(v[0]) { // it still rose, or fell, and that is no noise
+		v = v[1:]
+	}
+	for away(v[len(v)-1]) {
+		v = v[:len(v)-1]
+	}
+	at, far, opposite, returns, halves, was := 0.0, 0.0, 0.0, 0, [2]float64{}, 0.0
+	width := slices.Max(v) - slices.Min(v)
+	for i, x := range v {
+		off := side * (x - end) / step
+		if width > 1.5*step && side*(x-end) > width-step/2 {
+			opposite++
+		}
+		if off > 1.5 {
+			far++
+		} else if off < 0.5 {
+			at++
+			halves[2*i/len(v)]++
+			if was > 0.5 {
+				returns++
+			}
+		}
+		was = off
+	}
+	n, wide := float64(len(v)), stepInNoise(other, step)
+	if at == n && wide >= atomFine || 2*opposite > at || slices.ContainsFunc(seen, func(x sample) bool { return side*(float64(x.v)-end) < -step/2 }) { // noise that ends so on both sides is not cut off on one
+		return false
+	}
+	rough := len(other) < atomFew || wide < atomFine       // else what lies far off was another level, and no noise
+	if sensor == "float" && (at < n || wide > atomRough) { // which sticks
+		wide = math.Inf(1)
+	}
+	near := quantile(at / n)
+	if rough && far >= 2 && returns >= atomReturns {
+		wide = math.Min(wide, quantile(1-far/n)-near)
+	}
+	beyond := n * share(math.Min(near, wide/2)-wide)
+	moves := math.Abs(halves[0]-halves[1]) > atomMoves*math.Sqrt(at*(1-at/n)) // and on its end it would not
+	return beyond >= atomBeyond && math.Min(halves[0], halves[1]) >= at/4 && !moves
+}
