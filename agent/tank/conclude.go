@@ -354,10 +354,11 @@ func (ts *tankState) cameAndWent(d draw) bool {
 	return false
 }
 
-// frozenAtEnd says that the value stands still since the end of a draw as this sensor seldom does, so that the end may be the sensor's
-// and not the truck's; it is waited for. Where readings are minutes apart it takes longer than a confirmation to see that it never does.
+// frozenAtEnd says that the value stands still since the end of a draw as this sensor never does, or seldom does where readings are so far apart
+// that a confirmation is too short to see it, so that the end may be the sensor's and not the truck's; it is waited for.
 func (ts *tankState) frozenAtEnd(t *Tank, d draw, now float64) bool {
-	return ts.standsSince(d, seldomHeld) && now < ts.heldUntil(t)
+	seldom := ts.interval.fresh() > seldomRead && ts.standsSince(d, seldomHeld)
+	return (seldom || ts.standsSince(d, neverHeld)) && now < ts.heldUntil(t)
 }
 
 // staysShutOff says that the well was turned to other tanks before a draw, or when it ended, and is there until a time, and that no noise moved the
