@@ -129,8 +129,8 @@
 //
 // A sensor in somebody's hands jumps again and again, or shows what nobody believes. What waits for its confirmation then is decided when it
 // has been calm for as long, at most six times that: where the level is back where it had been before its first jump, alive, nothing left,
-// however a pump would draw. A fall in steps with rest between them, four fifths of it in less than half of the time, is a zero that was
-// trimmed. What decays, and how a pump draws, is fitted to the fall, and what leaves less of it is believed.
+// however a pump would draw. A fall four fifths of which are steps of less than a minute, or from one reading to the next,
+// with rest beside them is a zero that was trimmed. What had left and comes back hours later, as much, as its well never brings oil, corrects its ticket. What decays, and how a pump draws, is fitted to the fall, and what leaves less of it is believed.
 //
 // Where more tanks fell than a rise adds up to, the draws that it follows are transfers and the others tickets, for review where
 // nobody can tell. What is moved into a tank that is drawn from shows where it begins and ends: there the level turns by as much;
