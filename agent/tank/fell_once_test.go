@@ -57,3 +57,21 @@ func TestWhatAPumpMayHaveDrawnIsNoStep(t *testing.T) {
 		}
 	}
 }
+
+// A gateway that repeats what it was told each five minutes held its last value from before the pump on: what falls at once from that took longer.
+func TestAHeldValueAtTheStartOfALoadIsNoStep(t *testing.T) {
+	truck := tanktest.Move{From: 5*tanktest.Hour + 300 - 140, Bbl: 150, Rate: 5}
+	r := newRig(t, tanktest.Well{Level0: 150, Inflow: 20, Moves: []tanktest.Move{truck}})
+	r.site.tanks[0].Every, r.every = 30*time.Second, 30
+	r.sensor = func(i int, s, _ float64) (float64, bool) {
+		told := math.Floor(s/300) * 300
+		if told == 5*tanktest.Hour+300 { // one of them did not come through
+			told -= 300
+		}
+		return tanktest.Radar(i, told, r.wells[0].Level(told)), true
+	}
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) != 1 || said(r.loads[0], "it stepped by") {
+		t.Errorf("%+v", r.loads)
+	}
+}

@@ -309,7 +309,7 @@ func movedBeside(ts *tankState, t *Tank, b []sample, ds []draw) (m sensorStep) {
 		for k := max(2, searchTime(b, d.start-reach)); k+1 < len(b) && b[k].t <= d.end+math.Max(reach, t.Loads.Confirm.Seconds()); k++ {
 			by := float64(b[k-1].v - b[k].v)
 			before, after := t.barrels(d.opening.level, float64(b[k-1].v)) < partBbl, t.barrels(float64(b[k].v), d.closing.level) < partBbl
-			if by < stepLeast || b[k].flags == unlinked || !before && !after || before && t.Sensor == "hydrostatic" {
+			if by < stepLeast || b[k].flags == unlinked || !before && !after || t.Sensor == "hydrostatic" && (before || hatchedBefore(b, d, by, ts.interval.fresh())) {
 				continue
 			}
 			most, long := drewAtMost(ts, d, b, k)
@@ -330,6 +330,17 @@ func movedBeside(ts *tankState, t *Tank, b []sample, ds []draw) (m sensorStep) {
 		}
 	}
 	return m
+}
+
+// hatchedBefore says that a pressure sensor fell by as many inches, give or take half, between two readings before a draw too: a hatch is opened
+// for each of its gauges.
+func hatchedBefore(b []sample, d draw, inches, each float64) bool {
+	for k := searchTime(b, d.start-hatchLong) + 1; inches <= vapourMost && k < len(b) && b[k].t <= d.start+rampLong+2*each; k++ {
+		if math.Abs(float64(b[k-1].v-b[k].v)-inches) <= inches/2 {
+			return true
+		}
+	}
+	return false
 }
 
 // drewAtMost are the inches that a draw's pump can take from rest to rest in the time before a sample, by the most that it took from one

@@ -317,7 +317,7 @@ func fellOnce(b []sample, more float64) (inches float64) {
 			return 0
 		}
 	}
-	if alike < fellFew {
+	if alike < fellFew || fastest == 1 && (len(at) < len(b) || at[1].t-at[0].t < fellAlike*(at[2].t-at[1].t)) { // nobody knows for how long the first value was held
 		return 0
 	}
 	long := at[fastest].t - at[fastest-1].t

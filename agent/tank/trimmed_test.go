@@ -70,3 +70,21 @@ func TestAJumpSoonBehindALoadIsNoSilence(t *testing.T) {
 		t.Errorf("%+v", r.loads)
 	}
 }
+
+// A hatch that is opened for either gauge lets a pressure sensor fall by some inches at once: behind the load too that is no step of the sensor.
+func TestAHatchForBothGaugesIsNoStepBesideTheLoad(t *testing.T) {
+	r := newRig(t, aWell)
+	r.site.tanks[0].Sensor = "hydrostatic"
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if before, since := aLoad.From-s, s-aLoad.End(); before > 0 && before < 420 || since > 150 && since < tanktest.Hour {
+			v -= 2
+		} else if before <= 0 && since <= 150 {
+			v -= 2 * math.Max(0, 1+before/1200) // the vapour comes back by and by
+		}
+		return v, true
+	}
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) != 1 || said(r.loads[0], "faster than the pump drew") {
+		t.Errorf("%+v", r.loads)
+	}
+}
