@@ -251,7 +251,7 @@ func (r resting) lastBefore(ps []piece, usual float64) int {
 	return 0
 }
 
-// staircase counts the steps of a draw, each of them shorter than a pump runs, with rest on either side of it, and the inches that they make
+// staircase counts the steps of a draw, each of them shorter than a pump runs, with rest before it or behind it, and the inches that they make
 // together, as where somebody trims a zero by and by. They are told where readings amid two of the rests say that the sensor was alive: a step may
 // hide what left meanwhile where a gateway holds its values, a float sticks, a node sleeps, or a converter has few bits.
 func staircase(ts *tankState, d draw) (steps int, inches float64, told bool) {

@@ -296,16 +296,11 @@ func fellOnce(b []sample, more float64) (inches float64) {
 		}
 	}
 	rate := func(k int) float64 { return float64(at[k-1].v-at[k].v) / (at[k].t - at[k-1].t) }
-	fastest := 1
+	fastest, most, alike := 1, 0.0, 0
 	for k := 2; k < len(at); k++ {
+		most = math.Max(most, math.Min(rate(k), rate(fastest)))
 		if rate(k) > rate(fastest) {
 			fastest = k
-		}
-	}
-	most, alike := 0.0, 0
-	for k := 1; k < len(at); k++ {
-		if k != fastest {
-			most = math.Max(most, rate(k))
 		}
 	}
 	for k := 1; k < len(at); k++ {
