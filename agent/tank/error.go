@@ -204,11 +204,7 @@ func keptFrom(ts *tankState, t *Tank, d draw) (from float64, ok bool) {
 	slack, made := d.step+d.deadband+restSigmas*ts.noise.perSample(), d.usualInflow
 	d.inflowBefore, d.inflowAfter = made, made
 	since, _ := ts.stillSince(d)
-	b, k := nodes(between(ts.levels.recent, d.end+settleShort, min(d.next, ts.last.t, d.leaptAt)), nodeEvery), 0
-	level, _ := ts.levels.about(d.end + keptShut/4)
-	for k < len(b) && b[k].v-level <= slack+made/3*(b[k].t-d.end) {
-		k++
-	}
+	b, level, k := ts.standsBehind(d, slack, made)
 	if t.Group != "" || !d.inflow.known || k == 0 || k == len(b) || d.start-since < keptShut || b[k-1].t-d.end < keptShut/2 {
 		return 0, false
 	}
@@ -221,6 +217,26 @@ func keptFrom(ts *tankState, t *Tank, d draw) (from float64, ok bool) {
 	}
 	quick := ts.levels.mostRisen(from-nodeEvery, from+levelFar, ranLong) - made*ranLong
 	return from, rises < made/2 && quick >= keptQuick*came && came >= made*(from-d.start) && came <= made*(from-since)/keptWhole+slack && neverRoseSo(ts, t, d, quick)
+}
+
+// standsBehind are the levels behind a draw, where it stands there, and from which of them on it no longer does, at the rate at which its well makes oil.
+func (ts *tankState) standsBehind(d draw, slack, made float64) (b []node, level float64, k int) {
+	b = nodes(between(ts.levels.recent, d.end+settleShort, min(d.next, ts.last.t, d.leaptAt)), nodeEvery)
+	level, _ = ts.levels.about(d.end + keptShut/4)
+	for k < len(b) && b[k].v-level <= slack+made/3*(b[k].t-d.end) {
+		k++
+	}
+	return b, level, k
+}
+
+// shutBehind says that behind a draw before which its tank stood for some times as long as its well had paused, in as long a time before that or more, it
+// stands for as long as that pause too: it was shut in until then.
+func (ts *tankState) shutBehind(d draw, stood, times float64) bool {
+	if d.start-2*stood < math.Max(ts.decidedTo+resumeFirst, d.start-stillLook) {
+		return false
+	}
+	b, _, k := ts.standsBehind(d, d.step+d.deadband+restSigmas*ts.noise.perSample(), math.Max(d.inflowBefore, d.inflowAfter))
+	return k > 0 && b[k-1].t-d.end > math.Max(stood/times, keptShut/2)
 }
 
 // neverRoseSo says that a level never rose by so many inches beyond its inflow within minutes before a draw, behind other draws than that.

@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -46,6 +47,26 @@ func TestMoreThanWasKeptBackAsks(t *testing.T) {
 		}
 		if l := r.loads[0]; !strings.Contains(strings.Join(l.Review, " "), "as the well never did") {
 			t.Errorf("%s does not ask: %+v", name, l)
+		}
+	}
+}
+
+// A well that is shut in for its load pauses for longer than it ever did, before the truck and behind it, and nothing came meanwhile. One that comes in
+// batches, hours apart, paused as long before.
+func TestAWellThatIsShutInForTheLoad(t *testing.T) {
+	load, last := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 180, Rate: 5}, 8*tanktest.Hour
+	comes := func(from, to, every, bbl float64) (on []tanktest.Move) {
+		for s := from; s < to; s += every {
+			on = append(on, tanktest.Move{From: s, Bbl: -bbl, Rate: 3})
+		}
+		return on
+	}
+	shut := append(comes(0, load.From-1500, 180, 1.2), comes(load.End()+480, last, 180, 1.2)...)
+	for name, moves := range map[string][]tanktest.Move{"shut in": shut, "in batches": comes(500, last, 7200, 25)} {
+		r := newRig(t, tanktest.Well{Level0: 110, Moves: append(moves, load)})
+		r.run(0, last)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].RemovedBbl-load.Bbl) > 1 || len(r.loads[0].Review) > 0 {
+			t.Errorf("%s: %+v, want %g bbl that ask nothing", name, r.loads, load.Bbl)
 		}
 	}
 }
