@@ -35,7 +35,7 @@ const (
 	stairRest   = 45.0  // s of a rest at least
 	stairKept   = 8     // rests that are remembered until they are believed
 	stairTold   = 2     // rests that tell it, and readings in each of them
-	stairFine   = 1.5   // times the noise by which it would have fallen in a rest
+	stairFine   = 2.0   // times the noise by which it would have fallen in a rest
 	stairWaves  = 1.5   // times the greatest rise from one reading to the next that a step is high
 	stairNoise  = 3.0   // times the noise that a step is high
 	stepLeast   = 1.5   // in

@@ -2,6 +2,7 @@ package tank
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -86,5 +87,26 @@ func TestAHatchForBothGaugesIsNoStepBesideTheLoad(t *testing.T) {
 	r.run(0, 9*tanktest.Hour)
 	if len(r.loads) != 1 || said(r.loads[0], "faster than the pump drew") {
 		t.Errorf("%+v", r.loads)
+	}
+}
+
+// A truck that loads by gravity while a sensor scatters between two of its polls as far as the level falls: what two of them show is no rest.
+func TestASlowPumpUnderNoiseIsNoStaircase(t *testing.T) {
+	asked := 0
+	for tank := range 12 {
+		load := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 45, Rate: 0.6}
+		r := newRig(t, tanktest.Well{Level0: 130, Moves: []tanktest.Move{load}})
+		r.every, r.site.tanks[0].Every = 60, time.Minute
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			v += 3 * (tanktest.Radar(tank, s, v) - v)
+			return math.Round(v*10) / 10, true
+		}
+		r.run(0, 9*tanktest.Hour)
+		if len(r.loads) == 1 && strings.Contains(strings.Join(r.loads[0].Review, " "), "with rest between them") {
+			asked++
+		}
+	}
+	if asked > 0 {
+		t.Errorf("%d of 12 say that it fell in steps, with rest between them", asked)
 	}
 }
