@@ -49,7 +49,7 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	}
 	next, made := ts.inflowResumed(t, behind, f.to, math.Min(now, in.hi), made)
 	made = made.withBurst(ts, f.from.t)
-	d := draw{start: f.from.t, parts: 1, gap: f.gap, within: in, inflowBefore: made.last, inflowAfter: next, usualInflow: made.usual, inflow: made, resolution: ts.levels.resolutionAt(f.from.t, f.to.t)}
+	d := draw{start: f.from.t, parts: 1, gap: f.gap, within: in, inflowBefore: made.last, inflowAfter: next, usualInflow: made.usual, inflow: made, resolution: reportsOf(ts, f.from.t, f.to.t)}
 	since, longer := ts.stillSince(d)
 	d.away = longer > stillMore && 3*ts.levels.roseBefore(f.to.t+d.start-since, d.start-since) < made.last
 	s0, s1 := line{f.from.t, f.from.v, made.last}, line{f.to.t, f.to.v, next}

@@ -269,7 +269,7 @@ func shareOf(ts *tankState, t *Tank, of draw, now float64) draw {
 	made := ts.inflow(t, of.start)
 	d := draw{start: of.start, end: of.end, evened: of.evened, oilTo: of.end, share: true, parts: 1, samples: len(between(ts.levels.recent, of.start, of.end)), next: of.next, leaptAt: math.Inf(1),
 		within: bounds{ts.decidedTo, math.Min(of.within.hi, now)}, inflowBefore: made.last, inflowAfter: made.usual, usualInflow: made.usual, inflow: made,
-		resolution: ts.levels.resolutionAt(of.start, of.end)}
+		resolution: reportsOf(ts, of.start, of.end)}
 	open, _ := ts.levels.held(d.start)
 	d.opening.level = open
 	ts.moveStart(t, &d, math.Inf(-1), d.start)

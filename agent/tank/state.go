@@ -218,3 +218,13 @@ func (r *reports) middle(of func(reportedLoad) float64) float64 {
 	}
 	return stats.Median(all)
 }
+
+// reportsOf is the resolution of a sensor's reports about a fall. A gateway that is read while it keeps a value has no deadband, however
+// unevenly its values come.
+func reportsOf(ts *tankState, from, to float64) resolution {
+	r := ts.levels.resolutionAt(from, to)
+	if iv := ts.interval; iv.cached() && iv.longest < iv.held {
+		r.deadband = 0
+	}
+	return r
+}

@@ -1,0 +1,40 @@
+package tank
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gauger/agent/tank/tanktest"
+)
+
+// restless is a level with so much noise and of such digits, the same at each time.
+func restless(at, level, sigma, digit float64) float64 {
+	r := rand.New(rand.NewPCG(11, uint64(int64(at*10))))
+	return math.Round((level+sigma*r.NormFloat64())/digit) / math.Round(1/digit)
+}
+
+// A well that fills its tank evenly until the truck draws, and from its end on, filled it meanwhile too. That a noisy sensor which reports by exception
+// happens to be quiet for two minutes before the load, and that a radio's last value is older than the others, says nothing of it.
+func TestATankThatIsFilledEvenlyNeverStood(t *testing.T) {
+	for _, k := range []int{5, 6, 7, 29} {
+		load := tanktest.Move{From: 8*tanktest.Hour + 47*float64(k), Bbl: 175, Rate: 4.5}
+		w := tanktest.Well{Level0: 120, Inflow: 120, Moves: []tanktest.Move{load}}
+		radio, value := rand.New(rand.NewPCG(3, uint64(k))), 0.0
+		for name, sensor := range map[string]seen{
+			"by exception": excepted(0.1, 1800, func(s float64) float64 { return restless(s, w.Level(s), 0.15, 0.1) }),
+			"held by a radio": func(_ int, s, _ float64) (float64, bool) {
+				if math.Mod(s, 180) < 30 && (s == 0 || radio.Float64() > 0.03) {
+					value = restless(s, w.Level(s), 0.1, 0.1)
+				}
+				return value, true
+			},
+		} {
+			r := newRig(t, w)
+			r.every, r.sensor = 30, sensor
+			r.run(0, load.End()+2*tanktest.Hour)
+			r.inflowIs(fmt.Sprint(name, k), 120/86400.*(load.End()-load.From), 1.2, 9)
+		}
+	}
+}
