@@ -38,3 +38,22 @@ func TestATankThatIsFilledEvenlyNeverStood(t *testing.T) {
 		}
 	}
 }
+
+// What a separator dumps each 25 minutes, told of by exception, folds by many a period at which the levels are seldom read. A pump whose rest would draw oil out of
+// the tank has no clock.
+func TestDumpsByExceptionHaveNoClockThatDrawsOilOut(t *testing.T) {
+	for _, x := range []struct{ every, dump, later float64 }{{1711, 1.9, 700}, {1711, 2.2, 700}} {
+		load := tanktest.Move{From: 9*tanktest.Hour + 500 + x.later, Bbl: 190, Rate: 5.8}
+		w, came := tanktest.Well{Level0: 110, Moves: []tanktest.Move{load}}, 0.0
+		for from := 300.0; from < 13*tanktest.Hour; from += x.every {
+			w.Moves = append(w.Moves, tanktest.Move{From: from, Bbl: -x.dump, Rate: 2.5})
+			if from > load.From && from < load.End() {
+				came += x.dump
+			}
+		}
+		r := newRig(t, w)
+		r.sensor = excepted(0.5, 3600, func(s float64) float64 { return restless(s, w.Level(s), 0.06, 0.01) })
+		r.run(0, load.End()+3*tanktest.Hour)
+		r.inflowIs(fmt.Sprint(x), came, 1.7, 5)
+	}
+}

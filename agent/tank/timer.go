@@ -84,7 +84,7 @@ func clocked(rests [][]sample) (z timer, ok bool) {
 	z = z.nearest(rests)
 	beyond := func(off float64) float64 { return math.Sqrt(math.Max(0, off*off-noise*noise)) }
 	sure := math.Min(timerMost, timerSure*math.Sqrt(seen/(timerCycles*z.period))) // the more cycles fold, the less else makes them
-	return z, z.rate > 0 && seen >= timerCycles*z.period && beyond(z.off) < sure*beyond(flat.off) && beyond(z.off) < timerOff*z.rate*z.on
+	return z, z.rate > 0 && z.even > -rateVaries*z.rate && seen >= timerCycles*z.period && beyond(z.off) < sure*beyond(flat.off) && beyond(z.off) < timerOff*z.rate*z.on
 }
 
 // minutes are a tank's barrels at each minute between two times, NaN where nobody knows.
