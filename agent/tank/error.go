@@ -316,7 +316,8 @@ func fallParts(ts *tankState, d draw, slower float64) (b []sample, parts []fallP
 		if p.n == 1 || p.slope < -rate/2 || p.to-p.from < rampLong {
 			continue
 		}
-		stands := p.slope-lumpsSure*p.slant > -rate/2 && p.standsStill(all, rate)
+		least := p.slope - lumpsSure*p.slant
+		stands := least > slower-rate || least > -rate/2 && p.standsStill(all, rate)
 		if stands {
 			add(between(all, since, p.from-rampLong/2), true)
 			add(between(all, p.from, p.to), false)

@@ -21,6 +21,7 @@ const (
 	lumpsLevels = 8       // levels of a fall that show some
 	lumpsEven   = 1.0     // of what one usually lasts, by which the next may last longer: wells whose lumps overlap vary more
 	lumpsLeast  = 240.0   // s that a lump usually lasts: what comes within a minute or two is a dump, of which nobody sees each
+	lumpsReads  = 3.0     // the same in readings
 	lumpsCycles = 1.5     // times that it may turn to fast and back within a draw, of which more are a separator's dumps
 	lumpsTurned = 0.1     // chance that it was turned to another tank when the truck came
 	lumpsBetter = 0.6     // share of the mean rate's error that is left at most
@@ -168,7 +169,7 @@ func lumpsAbout(ts *tankState, d draw, until float64) (z lumps, ok bool) {
 		z.varies, z.fastFor.varies = math.Max(z.varies, slugVaries*fast), math.Max(z.fastFor.varies, slugVaries*z.fastFor.usual)
 	}
 	uneven := math.Max(z.fastFor.varies/z.fastFor.usual, z.slowFor.varies/z.slowFor.usual)
-	return z, uneven < lumpsEven && z.fastFor.usual >= lumpsLeast && d.end-d.start < lumpsCycles*(z.slowFor.usual+z.fastFor.usual)
+	return z, uneven < lumpsEven && z.fastFor.usual >= math.Max(lumpsLeast, lumpsReads*ts.interval.fresh()) && d.end-d.start < lumpsCycles*(z.slowFor.usual+z.fastFor.usual)
 }
 
 // sieve makes of levels independent figures of unit variance, in each part of a fall for itself, and takes out of them what an even pump makes: by a Kalman

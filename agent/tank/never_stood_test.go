@@ -57,3 +57,60 @@ func TestDumpsByExceptionHaveNoClockThatDrawsOilOut(t *testing.T) {
 		r.inflowIs(fmt.Sprint(x), came, 1.7, 5)
 	}
 }
+
+// A truck that stops for five minutes makes no slug of a well that brings one each six hours, where its sensor is so noisy that the level seems to sink
+// while the pump stands: no slug is as fast as the pump.
+func TestANoisyStopOfThePumpIsNoSlug(t *testing.T) {
+	for k := range 4 {
+		first := tanktest.Move{From: 13*tanktest.Hour + 20*float64(k), Bbl: 76, Rate: 4}
+		rest := tanktest.Move{From: first.End() + 290, Bbl: 104, Rate: 4}
+		w := tanktest.Well{Level0: 130, Moves: []tanktest.Move{first, rest}}
+		for at := 1.2 * tanktest.Hour; at < 24*tanktest.Hour; at += 5.3 * tanktest.Hour {
+			w.Moves = append(w.Moves, tanktest.Move{From: at, Bbl: -15, Rate: 1})
+		}
+		for at := 0.2 * tanktest.Hour; at < first.From-tanktest.Hour; at += 5.3 * tanktest.Hour {
+			w.Moves = append(w.Moves, tanktest.Move{From: at, Bbl: 10, Rate: 4})
+		}
+		r := newRig(t, w)
+		r.every = 30
+		r.sensor = func(_ int, s, _ float64) (float64, bool) {
+			sinks := 0.0
+			if s > first.End() {
+				sinks = 1.2 * math.Exp(-(s-first.End())/150)
+			}
+			if s > rest.From {
+				sinks = 0
+			}
+			return restless(s, w.Level(s)+sinks, 0.3, 0.1), true
+		}
+		r.run(0, rest.End()+2*tanktest.Hour)
+		if n := len(r.loads); n == 0 || math.Abs(r.loads[n-1].InflowBbl) > 1 {
+			t.Errorf("%d: want no inflow: %+v", k, r.loads)
+		}
+	}
+}
+
+// A well that dumps into its tank each twenty minutes, and rests for hours, comes in no lumps that a reading each two minutes could show.
+func TestDumpsBetweenTwoReadingsAreNoSlugs(t *testing.T) {
+	for _, seed := range []uint64{1, 6, 30, 32, 36} {
+		random, w, came := rand.New(rand.NewPCG(seed, 1)), tanktest.Well{Level0: 110}, 0.0
+		from, to := 20*tanktest.Hour, 20*tanktest.Hour
+		for k := range 5 { // a tank that runs out by itself does so ever slower
+			w.Moves = append(w.Moves, tanktest.Move{From: to, Bbl: 30, Rate: 2.3 - 0.2*float64(k)})
+			to = w.Moves[k].End()
+		}
+		for at := 100.0; at < 24*tanktest.Hour; at += random.ExpFloat64()*3*tanktest.Hour + 600 {
+			for until := at + random.ExpFloat64()*5*tanktest.Hour + 900; at < until; at += 1100 {
+				w.Moves = append(w.Moves, tanktest.Move{From: at, Bbl: -2.1, Rate: 3})
+				if at > from && at < to {
+					came += 2.1
+				}
+			}
+		}
+		r := newRig(t, w)
+		r.every = 120
+		r.sensor = func(_ int, s, _ float64) (float64, bool) { return restless(s, w.Level(s), 0.015, 0.01), true }
+		r.run(0, to+2*tanktest.Hour)
+		r.inflowIs(fmt.Sprint(seed), came, 8, 12)
+	}
+}
