@@ -125,7 +125,7 @@ func (tx *txn) applyCorrection(c tank.Correction) {
 		return
 	}
 	if c.Note == "" && !c.Settled {
-		return // a clock that goes wrong for half an hour comes back
+		return // a clock that goes wrong for a while comes back
 	}
 	b := tx.ticketOfLoad(c)
 	if b == nil || b.Ticket == nil {
@@ -133,17 +133,23 @@ func (tx *txn) applyCorrection(c tank.Correction) {
 	}
 	found := c.Note
 	if found == "" {
-		if c.Start.Sub(b.Load.Start).Abs() <= timesOffMost && c.End.Sub(b.Load.End).Abs() <= timesOffMost {
-			return
-		}
-		found = fmt.Sprintf("by the clock that was set since it went from %s to %s, not from %s to %s", tx.localTime(c.Start), tx.localTime(c.End),
+		found = fmt.Sprintf(byTheClock+" it went from %s to %s, not from %s to %s", tx.localTime(c.Start), tx.localTime(c.End),
 			tx.localTime(b.Load.Start), tx.localTime(b.Load.End))
+		if c.Start.Sub(b.Load.Start).Abs() <= timesOffMost && c.End.Sub(b.Load.End).Abs() <= timesOffMost {
+			if n := len(b.Found); n == 0 || !strings.HasPrefix(b.Found[n-1].Note, byTheClock) {
+				return
+			}
+			found = "the clock was set back: its times as sent are right"
+		}
 	}
 	b.Found = append(b.Found, Finding{tx.now.Round(0), found})
 	tx.putJSON(ticketKey+b.Number, b)
 	tx.queueDiagnosis(tank.Event{Rule: eventrules.TicketCorrection, Tank: c.Tank, Start: b.Start, End: tx.now.Round(0),
 		Note: fmt.Sprintf("%s: ticket %s, %.2f to %.2f in as sent: %s", c.Tank, b.Number, b.Load.Open, b.Load.Close, found)})
 }
+
+// byTheClock begins the finding that a clock which was set gives other times than were sent.
+const byTheClock = "by the clock that was set since"
 
 // timesOffMost: times of a sent ticket that are off by more are told.
 const timesOffMost = time.Minute

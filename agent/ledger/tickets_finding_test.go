@@ -79,6 +79,11 @@ func TestTheTimesOfAClockThatWasSet(t *testing.T) {
 		if len(n) != 1 || !strings.Contains(n[0], "by the clock that was set since it went from 2000-01-01 02:0") {
 			t.Errorf("events %q", n)
 		}
+		tell(true, 5*time.Second) // set back: what was told of it is taken back, once
+		tell(true, 0)
+		if n = b.notes("ticket-correction"); len(n) != 2 || !strings.Contains(n[1], "its times as sent are right") {
+			t.Errorf("events %q of a clock that was set back", n)
+		}
 	})
 }
 

@@ -32,9 +32,9 @@ func TestAClockThatWentBackCorrectsNoTicketThatIsRight(t *testing.T) {
 			w.off = -24 * time.Hour
 			w.clock.ConfirmAt(w.now())
 		}
-		for range 600 {
+		for range 1500 {
 			w.read("plc/level", 70, false)
-			w.pass(10 * time.Second)
+			w.pass(30 * time.Second)
 		}
 		all, err := w.Tickets()
 		if err != nil || len(w.bodies(Tickets)) != 2 {

@@ -15,10 +15,10 @@ const (
 	spikeFew    = 6
 	blindLong   = 3600.0 // s of bad values alone, after which they are reported at once
 	smallEvery  = 86400.0
-	smallWorth  = 5.0        // bbl a day
-	stepSmall   = 600.0      // s; smaller steps that come again and again, as of a clock that is set each hour, are reported once
-	retimeLeast = 60.0       // s; a smaller step of the clock leaves the times as they are
-	retimeHold  = 2 * 3600.0 // s after which a step of the clock will not be taken back any more
+	smallWorth  = 5.0         // bbl a day
+	stepSmall   = 600.0       // s; smaller steps that come again and again, as of a clock that is set each hour, are reported once
+	retimeLeast = 60.0        // s; a smaller step of the clock leaves the times as they are
+	retimeHold  = 12 * 3600.0 // s after which a step of the clock will not be taken back any more: one that goes wrong comes back within hours
 )
 
 // reportEpisodes closes the episodes that are over.
@@ -154,7 +154,7 @@ func (u *update) clockMoved(i int, ts *tankState, now, step float64, lost bool) 
 	}
 	u.reportClockStep(i, ts, now, step)
 	if !lost && math.Abs(step) > retimeLeast && len(ts.reports.loads) > 0 {
-		ts.reports.retimeAt = now + retimeHold // and again once the clock has held: one that goes wrong for half an hour comes back
+		ts.reports.retimeAt = now + retimeHold // and again once the clock has held
 		u.retimeLoads(i, ts, now, false)
 	}
 }
@@ -181,9 +181,11 @@ func (u *update) retimeWhenHeld(i int, ts *tankState, now float64) {
 	}
 }
 
+// retimeLoads gives the reported loads the times of a clock that was set. Of a load before this boot it tells nothing: how long the box was
+// away is known by that same clock, and it may have been wrong from its start on only.
 func (u *update) retimeLoads(i int, ts *tankState, now float64, settled bool) {
 	for _, l := range ts.reports.loads {
-		if now-l.end <= reviewFor+retimeHold {
+		if now-l.end <= reviewFor+retimeHold && l.end > u.st.base*u.site.speed {
 			u.addCorrection(i, ts, l, Correction{Settled: settled})
 		}
 	}

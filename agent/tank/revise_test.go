@@ -91,7 +91,7 @@ func TestAClockThatIsSetAfterTheTicketMovesItsTimes(t *testing.T) {
 			}
 			return 0
 		}
-		r.run(0, 10*tanktest.Hour)
+		r.run(0, 20*tanktest.Hour)
 		if math.Abs(step) < 60 {
 			if len(r.corrections) > 0 {
 				t.Errorf("a step of %v s: %+v", step, r.corrections)
@@ -104,6 +104,35 @@ func TestAClockThatIsSetAfterTheTicketMovesItsTimes(t *testing.T) {
 		for _, c := range r.corrections {
 			if c.Start.Sub(r.at(aLoad.From)).Abs() > 30*time.Second || c.End.Sub(r.at(aLoad.End())).Abs() > 30*time.Second || !c.Began.Equal(r.loads[0].Began) {
 				t.Errorf("a step of %v s: %+v, want %v to %v", step, c, r.at(aLoad.From), r.at(aLoad.End()))
+			}
+		}
+	}
+}
+
+// A clock that goes wrong hours after a load, as one that the link has not set yet behind a time without power, says nothing of that load, and
+// neither does its way back.
+func TestAClockThatGoesWrongAfterTheTicketLeavesItsTimes(t *testing.T) {
+	for _, c := range []struct{ off, away, wrong float64 }{{3580, 1.8, 3.6}, {-1900, 1, 5}, {2556, 0, 3.6}, {-900, 0, 5.9}} {
+		r := newRig(t, aWell)
+		lost := aLoad.End() + 14*tanktest.Hour
+		back := lost + c.away*tanktest.Hour
+		r.clock = func(s float64) float64 {
+			if s >= back && s < back+c.wrong*tanktest.Hour {
+				return c.off
+			}
+			return 0
+		}
+		r.run(0, lost)
+		if c.away > 0 {
+			r.kill(back)
+		}
+		r.run(back, back+30*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%+v: %d loads", c, len(r.loads))
+		}
+		for _, x := range r.corrections {
+			if (c.away > 0 || x.Settled) && x.Start.Sub(r.loads[0].Start).Abs() > time.Minute {
+				t.Errorf("%+v: %+v, want it to stay from %v", c, x, r.loads[0].Start)
 			}
 		}
 	}
