@@ -60,3 +60,20 @@ func TestALoadIsNotMovedIntoATankWhoseProbeIsLetInAgain(t *testing.T) {
 		t.Errorf("%d loads of TK-1, verdicts %v", n, r.verdicts)
 	}
 }
+
+// Another tank's hatch is opened before a load here, and shut as the load begins: what its pressure comes back by is no oil of this load, nor asks.
+func TestAnotherTanksHatchTakesNothingOffALoad(t *testing.T) {
+	load := tanktest.Move{From: 40000, Bbl: 120, Rate: 3}
+	r := newRig(t, tanktest.Well{Level0: 130, Moves: []tanktest.Move{load}}, tanktest.Well{Level0: 93})
+	r.site.tanks[1].Sensor, r.every = "hydrostatic", 300
+	r.sensor = func(i int, at, v float64) (float64, bool) {
+		if i == 1 && at >= load.From-900 && at < load.From+800 {
+			v -= 8
+		}
+		return tanktest.Radar(i, at, v), true
+	}
+	r.run(0, load.End()+4*3600)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].RemovedBbl-120) > 1 || len(r.loads[0].Review) > 0 {
+		t.Errorf("%+v, verdicts %v, want a load of 120 bbl that asks nothing", r.loads, r.verdicts)
+	}
+}
