@@ -65,10 +65,10 @@ func TestALoadIsNotMovedIntoATankWhoseProbeIsLetInAgain(t *testing.T) {
 func TestAnotherTanksHatchTakesNothingOffALoad(t *testing.T) {
 	load := tanktest.Move{From: 40000, Bbl: 120, Rate: 3}
 	r := newRig(t, tanktest.Well{Level0: 130, Moves: []tanktest.Move{load}}, tanktest.Well{Level0: 93})
-	r.site.tanks[1].Sensor, r.every = "hydrostatic", 300
+	r.site.tanks[1].Sensor, r.every = "hydrostatic", 60
 	r.sensor = func(i int, at, v float64) (float64, bool) {
-		if i == 1 && at >= load.From-900 && at < load.From+800 {
-			v -= 8
+		if i == 1 && at >= load.From-900 && at < load.From+400 {
+			v -= 12
 		}
 		return tanktest.Radar(i, at, v), true
 	}
