@@ -363,18 +363,18 @@ func begunBefore(ts *tankState, t *Tank, d draw) (bbl, pause float64) {
 	}
 	high, ok := ts.levels.about(ts.lastDrawStart - nodeEvery)
 	leapt, _ := leaps(ts, t, draw{start: ts.lastDrawStart, end: ts.lastDrawEnd}, fasterThan)
-	stepped := leapt*t.Table.PerInch(high) > s.lastBbl/2 // the sensor
-	if came := t.barrels(high, d.opening.level) < missing; !ok || came || stepped || s.last != ts.lastDrawEnd || pause > longest || times < foamRate || times > hatchFaster {
+	stepped, gone := leapt*t.Table.PerInch(high) > s.lastBbl/2, t.barrels(high, d.opening.level) // the sensor did
+	misread := gone > 2*s.lastBbl+wrongBbl(t.volume(d))                                          // it ended on a level that a gateway held
+	if !ok || gone < missing || stepped || s.last != ts.lastDrawEnd || pause > longest || !misread && (times < foamRate || times > hatchFaster) {
 		return 0, 0
 	}
-	return s.lastBbl, pause
+	return math.Max(s.lastBbl, gone), pause
 }
 
 // hiddenBefore is the same of a draw that the noise hides, or how fast it was: the middle readings lay higher before it. What stands
 // further out of the noise was no draw, or it would have been found.
 func hiddenBefore(ts *tankState, t *Tank, d draw) (bbl, pause float64) {
-	since := d.start - t.Loads.PauseMerge.Seconds() - fellEvery
-	at, high := d.start, d.opening.level
+	since, at, high := d.start-t.Loads.PauseMerge.Seconds()-fellEvery, d.start, d.opening.level
 	for from, v := range ts.levels.middles(since, d.start) {
 		if v >= high {
 			at, high = from+fellEvery, v
