@@ -43,6 +43,32 @@ func TestALevelThatFallsFurtherOnceAmidALoadAsks(t *testing.T) {
 	}
 }
 
+// A level that is read each five minutes rises amid a fall: no pump lifts oil, and the sensor was spanned anew, unless the well brings slugs of as much.
+func TestALevelThatRisesAmidALoadBetweenTwoReadingsAsks(t *testing.T) {
+	for slugs, level := range map[bool]float64{false: 120, true: 60} {
+		truck := tanktest.Move{From: 9*tanktest.Hour + 70, Bbl: 100, Rate: 5}
+		w := tanktest.Well{Level0: level, Inflow: 30, Moves: []tanktest.Move{truck}}
+		for at := 1800.0; slugs && at < 10*tanktest.Hour; at += 2 * tanktest.Hour {
+			w.Moves = append(w.Moves, tanktest.Move{From: at, Bbl: -20, Rate: 10})
+		}
+		r := newRig(t, w)
+		r.site.tanks[0].Every, r.every = 5*time.Minute, 300
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			if s > truck.From+600 {
+				v += 18
+			}
+			return v, true
+		}
+		r.run(0, 13*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("slugs %v: want one load: %+v", slugs, r.loads)
+		}
+		if l := r.loads[0]; said(l, "it stepped by +") == slugs || !slugs && math.Abs(l.RemovedBbl-100) > l.ErrorBbl {
+			t.Errorf("slugs %v: %.1f bbl, give or take %.1f: %q", slugs, l.RemovedBbl, l.ErrorBbl, l.Review)
+		}
+	}
+}
+
 // Levels that fall evenly but for a stop, or for the readings at the ends, show no such step, and neither do two that are faster.
 func TestWhatAPumpMayHaveDrawnIsNoStep(t *testing.T) {
 	for k, falls := range [][]float64{{3, 15, 15, 15, 15, 4}, {3, 15, 30, 30, 15, 15}, {15, 15, 2, 28, 15, 15}, {15, 30, 15}, {8, 16, 8, 8}, {4, 15, 20, 15, 15}} {

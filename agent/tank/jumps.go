@@ -185,7 +185,7 @@ func jumps(ts *tankState, t *Tank, from float64) (at []float64) {
 // level had come down to where it was leaves a hole in the fall. Behind a jump up the rest of the fall may lie above what is taken for its closing.
 func stepped(ts *tankState, d draw) float64 {
 	b, usual := between(ts.levels.recent, d.start, math.Min(d.end+ranLong+stepBeside*ts.interval.fresh(), d.leaptAt)), ts.interval.fresh()
-	n := searchTime(b, math.Nextafter(d.end, math.Inf(1)))
+	n, bit := searchTime(b, math.Nextafter(d.end, math.Inf(1))), stepLeast+stepRough*math.Max(ts.noise.sigma, d.deadband)
 	waves := math.Max(d.slosh, neighbourScatter(b[:n]))
 	if d.deadband > 0 && n > 1 {
 		usual = (b[n-1].t - b[0].t) / float64(n-1)
@@ -210,10 +210,7 @@ func stepped(ts *tankState, d draw) float64 {
 			behind, _ := fit(b[k : k+stepBeside]) // a pump that begins or ends beside a drain is faster than the two
 			least += stepPump * math.Max(float64(b[0].v-b[n-1].v)/(d.end-d.start-d.stood), -math.Min(before.slope, behind.slope)) * (z.t - b[since].t)
 		}
-		if math.Abs(off) <= least || !up && float64(z.v-a.v)/off < 0.5 {
-			continue
-		}
-		if !up && caughtUp(b, k, least) {
+		if math.Abs(off) <= least || !up && (float64(z.v-a.v)/off < 0.5 || caughtUp(b, k, least)) {
 			continue
 		}
 		if on, _ := fit(b[k : k+stepBeside]); k+stepBeside > n && (!up || (off < 2*stepUp || d.evened > d.end) && -on.slope < d.slope()/stepOn) { // as high no dip fades
@@ -224,7 +221,10 @@ func stepped(ts *tankState, d draw) float64 {
 			return off
 		}
 	}
-	return -fellOnce(b[:n], stepLeast+stepRough*math.Max(ts.noise.sigma, d.deadband))
+	if rose, long, rate := roseAmid(b[:n]); rose > math.Max(bit, ranDumps*ts.levels.mostRisen(d.start-keepFor, d.start, 2*long)) {
+		return rose + rate*long
+	}
+	return -fellOnce(b[:n], bit)
 }
 
 // stepAt is by how many inches the line through some samples lies above that through earlier ones, some seconds apart, beyond

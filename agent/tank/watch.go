@@ -139,3 +139,14 @@ func (u *update) put(ts *tankState, s sample) {
 	ts.levels.recent = append(ts.levels.recent, s)
 	ts.levels.keepHistory(s, ts.drawPhase, ts.faults.jumpedAt)
 }
+
+// roseAmid is by how many inches a level rose the most amid a fall between two readings that are minutes apart, their seconds, and how fast it fell at most.
+func roseAmid(b []sample) (inches, long, rate float64) {
+	for k := 1; k+1 < len(b); k++ {
+		by, dt := float64(b[k].v-b[k-1].v), b[k].t-b[k-1].t
+		if rate = math.Max(rate, -by/dt); dt > seldomRead && by > inches {
+			inches, long = by, dt
+		}
+	}
+	return inches, long, rate
+}
