@@ -295,9 +295,8 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		d.opening.err = math.Hypot(d.opening.err, bbl/2/t.Table.PerInch(d.opening.level))
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl left %s before it, perhaps as fast, and are not counted: its start, a bleed, or a hatch", bbl, spanText(pause)))
 	}
-	if foam := foamAtOpening(ts, t, d); foam*t.Table.PerInch(d.opening.level) > wrongBbl(removed) {
-		d.opening.err = math.Hypot(d.opening.err, foam/2)
-		d.doubts = append(d.doubts, fmt.Sprintf("level had just risen before it, and behind such rises it sinks by some %.1f in: foam at the opening", foam))
+	if foam, said := u.foamAtOpening(i, ts, d); foam*t.Table.PerInch(d.opening.level) > wrongBbl(removed) {
+		d.opening.err, d.doubts = math.Hypot(d.opening.err, foam/2), append(d.doubts, said)
 	}
 	takeLate(ts, t, &d, now)
 	if g, foam := behindFoam(ts, t, d, now); foam > 0 && !u.sankInto(i, &d, now) {

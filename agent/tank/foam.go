@@ -363,10 +363,14 @@ func (e lateEdges) fit(f follower) lateFit {
 }
 
 // foamAtOpening is by how many inches a level that rose within minutes before a draw is likely to sink again: behind such rises of the last
-// day it sank by the middle share of them. 0 where it did not, or of a sensor that sees no foam.
-func foamAtOpening(ts *tankState, t *Tank, d draw) float64 {
-	if t.Group != "" || t.Sensor == "float" || t.Sensor == "hydrostatic" || d.deadband > 0 {
-		return 0
+// day it sank by the middle share of them; or by which it rose but once. 0 where it did not, or of a sensor that sees no foam.
+func (u *update) foamAtOpening(i int, ts *tankState, d draw) (inches float64, said string) {
+	t := &u.site.tanks[i]
+	if t.Group != "" || t.Sensor == "float" || t.Sensor == "hydrostatic" {
+		return 0, ""
+	}
+	if inches = u.roseOnceBefore(i, ts, d); inches > 0 {
+		return inches, fmt.Sprintf("level rose by %.1f in within an hour before it, as it never did, and stood there: foam at the opening, or oil that was brought", inches)
 	}
 	low := d.opening.level
 	for _, v := range ts.levels.middles(d.start-foamFresh, d.start) {
@@ -388,8 +392,9 @@ func foamAtOpening(ts *tankState, t *Tank, d draw) float64 {
 			shares = append(shares, math.Min(sank/up, 1))
 		}
 	}
-	if len(shares) < foamTold {
-		return 0
+	if len(shares) < foamTold || d.deadband > 0 {
+		return 0, ""
 	}
-	return rose * stats.Median(shares)
+	inches = rose * stats.Median(shares)
+	return inches, fmt.Sprintf("level had just risen before it, and behind such rises it sinks by some %.1f in: foam at the opening", inches)
 }

@@ -207,6 +207,36 @@ func TestFoamAtTheOpeningAsks(t *testing.T) {
 	}
 }
 
+// A level that rose once by some inches in forty minutes, hours before the load, and rested on it, may stand on foam that goes with the oil: it asks, and its
+// error holds the foam. A float lies on the oil, and what rises so each few hours is the well.
+func TestWhatRoseOnceBeforeALoadMayBeFoam(t *testing.T) {
+	start := 14 * tanktest.Hour
+	for _, c := range []struct {
+		sensor string
+		every  float64 // s from one such rise to the next; 0: there was one
+		says   string
+	}{{"radar", 0, "foam at the opening"}, {"float", 0, ""}, {"radar", 3 * tanktest.Hour, ""}} {
+		load := tanktest.Move{From: start, Bbl: 140, Rate: 4.5}
+		w := tanktest.Well{Level0: 130, Inflow: 60, Moves: []tanktest.Move{load}}
+		for at := start - 2*tanktest.Hour - c.every; at > 0 && c.every > 0; at -= c.every {
+			w.Moves = append(w.Moves, tanktest.Move{From: at, Bbl: -10, Rate: 0.25})
+		}
+		r := newRig(t, w)
+		r.every, r.site.tanks[0].Every, r.site.tanks[0].Sensor = 30, 30*time.Second, c.sensor
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			up := stats.Clamp((s-start+2*tanktest.Hour)/2400, 0, 1) * stats.Clamp((load.End()-300-s)/1000, 0, 1)
+			return tanktest.Radar(i, s, v+6*up), true
+		}
+		r.run(0, start+3*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%+v: %+v", c, r.loads)
+		}
+		if asksFor(t, r.loads[0], c.says); c.says != "" && math.Abs(r.loads[0].RemovedBbl-140) > r.loads[0].ErrorBbl {
+			t.Errorf("%.1f bbl of 140, give or take %.1f", r.loads[0].RemovedBbl, r.loads[0].ErrorBbl)
+		}
+	}
+}
+
 // What noise seems to rise and sink by, and what sinks because a truck draws, is no foam behind a well's rise.
 func TestNoiseAndLoadsAreNoFoam(t *testing.T) {
 	var moves []tanktest.Move
