@@ -81,17 +81,17 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 		return none
 	}
 	was := fmt.Sprintf("the level only came back to where it had been %s before it", spanText(d.start-l.since))
+	sprang := jumpedUp(ts, t, l.since-nodeEvery, d.start+nodeEvery)
 	switch {
-	case d.opening.level > float64(t.Height) && !l.usual && l.bulge || l.jumped && (!seen || hands && l.since < handledSince): // no oil stands above the shell
+	case d.opening.level > float64(t.Height) && !l.usual && l.bulge, l.jumped && (!seen || hands && l.since < handledSince), // no oil stands above the shell
+		!l.jumped && l.bulge && d.samples > 0 && sprang >= explainedShare*fall, // nor comes as fast, in several readings
+		d.samples == 0 && l.exact && d.start-l.since < undoneFine && sprang >= leapMost*fall:
 		return was
-	case d.samples == 0 && l.exact && d.start-l.since < undoneFine && jumpedUp(ts, t, l.since-nodeEvery, d.start+nodeEvery) >= leapMost*fall:
-		return was + ", and nobody saw it come or go"
 	case l.usual && !(l.exact && l.bulge): // the well fills it so
 		return none
 	case l.usual, !l.jumped && seen && t.pumpRate(*d) >= fillRate && !decays(ts, *d): // a truck of what was brought there
-	case l.bulge && (l.exact || l.fast) && (d.start-l.since < undoneFine || d.samples == 0 && d.gap < levelFar && l.exact && l.fast): // no oil comes and goes as quickly, to where it was
-		return was
-	case !l.jumped && (decays(ts, *d) || l.bulge && (atOnce >= explainedShare*fall || l.exact && !seen && atOnce >= leapSome*fall)): // else it may have been oil that came, and a truck
+	case l.bulge && (l.exact || l.fast) && (d.start-l.since < undoneFine || d.samples == 0 && d.gap < levelFar && l.exact && l.fast), // no oil comes and goes as quickly, to where it was
+		!l.jumped && (decays(ts, *d) || l.bulge && (atOnce >= explainedShare*fall || l.exact && !seen && atOnce >= leapSome*fall)): // else it may have been oil that came, and a truck
 		return was
 	}
 	d.doubts = append(d.doubts, was)
@@ -109,7 +109,7 @@ func fellAtOnce(ts *tankState, t *Tank, d *draw, fall float64) (inches float64, 
 		d.doubts = append(d.doubts, fmt.Sprintf("the value stood still since the draw before it, and fell by %.1f in at once: the rest of that, if the sensor hung", fall))
 	case inches >= leapMost*fall && handedOn(ts, t, *d):
 		d.doubts = append(d.doubts, "it fell faster than max_rate, right behind a silence that was long enough for a truck: a gateway that hands on what it kept, or a sensor that moved")
-	case inches >= leapMost*fall && pumps != 2: // twice: it hung, and showed the oil when the truck had gone
+	case inches >= leapMost*fall && pumps != 2 || inches >= leapSome*fall && t.atEnd(d.closing.level): // twice: it hung, and showed the oil when the truck had gone
 		return inches, "it fell at once, faster than max_rate"
 	case inches >= leapSome*fall:
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell at once, faster than max_rate", inches, fall))
@@ -132,16 +132,6 @@ func spanned(ts *tankState, t *Tank, d draw) bool {
 	for k := 1; k < len(b); k++ {
 		if jumpedUp(ts, t, b[k-1].t, b[k].t) > 0 {
 			return b[k-1].t-d.end >= hungLeast && rests(b[:k], d.closing.level, d.usualInflow) && rests(b[k:], float64(b[k].v), d.usualInflow)
-		}
-	}
-	return true
-}
-
-// rests says that some samples stay at a level, but for what flows in.
-func rests(b []sample, level, inflow float64) bool {
-	for _, s := range b {
-		if off := float64(s.v) - level; off < -jumpLeast || off > jumpLeast+inflow*(s.t-b[0].t) {
-			return false
 		}
 	}
 	return true

@@ -150,3 +150,13 @@ func roseAmid(b []sample) (inches, long, rate float64) {
 	}
 	return inches, long, rate
 }
+
+// rests says that some samples stay at a level, but for what flows in.
+func rests(b []sample, level, inflow float64) bool {
+	for _, s := range b {
+		if off := float64(s.v) - level; off < -jumpLeast || off > jumpLeast+inflow*(s.t-b[0].t) {
+			return false
+		}
+	}
+	return true
+}
