@@ -295,7 +295,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		d.opening.err = math.Hypot(d.opening.err, bbl/2/t.Table.PerInch(d.opening.level))
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl left %s before it, perhaps as fast, and are not counted: its start, a bleed, or a hatch", bbl, spanText(pause)))
 	}
-	if foam, said := u.foamAtOpening(i, ts, d); foam*t.Table.PerInch(d.opening.level) > wrongBbl(removed) {
+	if foam, said := foamAtOpening(ts, t, d, u.roseOnceBefore(i, d)); foam*t.Table.PerInch(d.opening.level) > wrongBbl(removed) {
 		d.opening.err, d.doubts = math.Hypot(d.opening.err, foam/2), append(d.doubts, said)
 	}
 	takeLate(ts, t, &d, now)

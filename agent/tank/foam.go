@@ -363,14 +363,13 @@ func (e lateEdges) fit(f follower) lateFit {
 }
 
 // foamAtOpening is by how many inches a level that rose within minutes before a draw is likely to sink again: behind such rises of the last
-// day it sank by the middle share of them; or by which it rose but once. 0 where it did not, or of a sensor that sees no foam.
-func (u *update) foamAtOpening(i int, ts *tankState, d draw) (inches float64, said string) {
-	t := &u.site.tanks[i]
+// day it sank by the middle share of them; or by which it rose but once in the day. 0 where it did not, or of a sensor that sees no foam.
+func foamAtOpening(ts *tankState, t *Tank, d draw, once float64) (inches float64, said string) {
 	if t.Group != "" || t.Sensor == "float" || t.Sensor == "hydrostatic" {
 		return 0, ""
 	}
-	if inches = u.roseOnceBefore(i, ts, d); inches > 0 {
-		return inches, fmt.Sprintf("level rose by %.1f in within an hour before it, as it never did, and stood there: foam at the opening, or oil that was brought", inches)
+	if once > 0 {
+		return once, fmt.Sprintf("level rose by %.1f in within an hour before it, as it never did, and stood there: foam at the opening, or oil that was brought", once)
 	}
 	low := d.opening.level
 	for _, v := range ts.levels.middles(d.start-foamFresh, d.start) {

@@ -369,14 +369,15 @@ func (ts *tankState) roseOnce(t *Tank, d draw, now float64) (inches, until float
 
 // roseOnceBefore is by how many inches beyond its inflow a level rose within an hour of the three before a draw, by less than a load, as it never did in the
 // day before, and rested on it since. 0 where it did not, or other tanks gave it.
-func (u *update) roseOnceBefore(i int, ts *tankState, d draw) float64 {
-	t, since, past := &u.site.tanks[i], math.Max(d.start-undoneJunk, ts.decidedTo+2*backSoon), levels{recent: ts.levels.history}
+func (s siteTanks) roseOnceBefore(i int, d draw) float64 {
+	t, ts := &s.site.tanks[i], s.st.tanks[i]
+	since, past := math.Max(d.start-undoneJunk, ts.decidedTo+2*backSoon), levels{recent: ts.levels.history}
 	per, made := t.Table.PerInch(d.opening.level), d.usualInflow*onceWithin
 	low, known := ts.levels.known(since)
 	rose, before := past.mostRisen(since, d.start, onceWithin)-made, past.mostRisen(d.start-inflowDay, since, onceWithin)-made
 	lately, _ := ts.levels.meanSlope(d.start, 2*backSoon, per, math.Inf(1))
 	if !known || len(between(past.recent, 0, since)) < onceKnown || rose < onceTimes*before || rose*per < partBbl || rose*per > t.Loads.MinLoad || lately*onceWithin-made > rose/onceTimes ||
-		d.opening.level-low-d.usualInflow*(d.start-since) < leapMost*rose || u.othersLost(i, since, d.start) >= explainedShare*rose*per {
+		d.opening.level-low-d.usualInflow*(d.start-since) < leapMost*rose || s.othersLost(i, since, d.start) >= explainedShare*rose*per {
 		return 0
 	}
 	return rose
