@@ -353,3 +353,42 @@ func stepInNoise(b []sample, step float64) float64 {
 // quantile is how many standard deviations of noise a share of it lies below, and share the other way round.
 func quantile(of float64) float64 { return math.Sqrt2 * math.Erfinv(2*of-1) }
 func share(below float64) float64 { return (1 + math.Erf(below/math.Sqrt2)) / 2 }
+
+const (
+	standsStill = 0.15 // share of a pump's rate as fast as which the level falls no more where it stands
+	repeatsMost = 3    // readings of a fall, of which one may be such
+	standsReads = 5    // readings of it, of fewer a slug is not told from it
+	standsFlat  = 0.03 // the same, but for what its noise hides: a slug that brings nearly what the pump draws is no stop
+)
+
+// throttledFrom is the first of the last pieces of a fall that are surely slower than a rate, to the very end; 0 where none is.
+func throttledFrom(ps []piece, rate float64) (first int) {
+	for first = len(ps); first > 0 && ps[first-1].slope-lumpsSure*ps[first-1].slant > -rate; first-- {
+	}
+	return first % max(1, len(ps))
+}
+
+// standsStill says that the level stood in a piece of a fall, but for the readings at its ends, between which the pump stopped and began: where a slug brings
+// nearly what the pump draws it goes on falling.
+func (p piece) standsStill(all []sample, rate float64) bool {
+	if p.slope <= -standsStill*rate {
+		return false
+	}
+	slope, slant := p.slope, p.slant
+	if p.n >= standsReads {
+		inner, _ := fit(between(all, p.from+1, p.to-1))
+		slope, slant = inner.slope, slant*float64(p.n)/float64(p.n-2)
+	}
+	return slope > -math.Max(standsFlat*rate, lumpsSure*slant)
+}
+
+// repeats says that most of a fall's readings were given out before, by a gateway that had no other: what that hides is as large as a slug.
+func repeats(fall []sample) bool {
+	same := 0
+	for k := 1; k < len(fall); k++ {
+		if fall[k].v == fall[k-1].v {
+			same++
+		}
+	}
+	return same > len(fall)/repeatsMost
+}

@@ -401,3 +401,20 @@ func (ts *tankState) stillReturning(t *Tank, d draw, now float64) bool {
 	came := (b - a - d.usualInflow*(ranLong-20)) * t.Table.PerInch(b)
 	return ok1 && ok2 && ts.last.t-ranLong > d.end && came >= t.Loads.MinRate*(ranLong-20)/60 && b < d.opening.level
 }
+
+// minutes are a tank's barrels at each minute between two times, NaN where nobody knows.
+func minutes(ts *tankState, t *Tank, from, to float64) (bbl []float64) {
+	e, far := ts.levels.even(from-levelFar, to+levelFar), lumpsApart
+	if learnDeadband(between(ts.levels.recent, from-keepFor, to+levelFar)) > 0 {
+		e.recent, far = heldThrough(e.recent), math.Inf(1)
+	}
+	far = math.Max(far, 2*ts.interval.fresh())
+	for at := from; at <= to; at += coarseEvery {
+		v, ok := e.within(at, far)
+		if !ok {
+			v = math.NaN()
+		}
+		bbl = append(bbl, t.barrels(v, 0))
+	}
+	return bbl
+}
