@@ -285,7 +285,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	}
 	shut := takeHatch(ts, t, &d, now)
 	bbl, pause := begunBefore(ts, t, d)
-	if fell := bbl / t.Table.PerInch(d.opening.level); d.hatch == 0 && t.feelsGas() && fell <= hatchUsual && shutAgain(ts, t, d, fell, math.Min(ts.lastDrawStart, d.start-pause), now) {
+	if fell := bbl / t.Table.PerInch(d.opening.level); d.hatch == 0 && bbl > wrongBbl(removed) && t.feelsGas() && fell <= hatchUsual && shutAgain(ts, t, d, fell, math.Min(ts.lastDrawStart, d.start-pause), now) {
 		d.hatch = fell
 	}
 	if d.hatch == 0 && d.early > wrongBbl(removed) && (!d.checks || shut) {

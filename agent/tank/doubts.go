@@ -309,7 +309,7 @@ func (s siteTanks) readingsDoubt(i int, d *draw, now float64) (why []string) {
 	if short := stillOnItsWay(ts, t, *d); short > wrong {
 		why = append(why, fmt.Sprintf("behind the last reading of the fall the level came up %.1f in short of what the well makes: the pump went on after it", short))
 	}
-	return append(why, s.standsDead(i, ts, d, now, opening, closing)...)
+	return append(append(why, unlikeTruck(ts, t, *d)...), s.standsDead(i, ts, d, now, opening, closing)...)
 }
 
 // scattersBefore is by how many inches readings at rest scattered before a load, where that is some times what they

@@ -12,6 +12,9 @@ import (
 const (
 	hiddenShare = 0.25                             // share by which the duration of a draw that nobody saw is not known
 	witnessLast = 420.0                            // s to which it is asked what it says of the gauge
+	truckBrief  = 360.0                            // s that the shortest load of a quick pump takes
+	truckQuick  = 8.0                              // bbl/min of such a pump
+	unitOff     = 0.1                              // in by which a level in another unit may be off
 	mostOfIt    = 1.5                              // times the one gauge's error that the other's is, where most of the volume's is there
 	witnessAway = (witnessFirst + witnessLast) / 2 // s
 )
@@ -398,4 +401,21 @@ func (p evenPump) beyond(x []float64) []float64 {
 		}
 	}
 	return x
+}
+
+// unlikeTruck is what no truck does, by the rate that is left when a late sensor's times are put right, and by where the level went.
+func unlikeTruck(ts *tankState, t *Tank, d draw) (why []string) {
+	rate, long := t.pumpRate(d), d.end-d.start
+	switch quick := math.Max(truckQuick, mostOfIt*ts.reports.usualRate(t)); {
+	case rate > fasterThan*t.Loads.MaxRate:
+		why = append(why, fmt.Sprintf("it fell by %.1f bbl a minute, faster than max_rate", rate))
+	case rate > quick && long < truckBrief && t.Group == "" && d.samples > 0:
+		why = append(why, fmt.Sprintf("it took only %s at %.1f bbl a minute, as trucks seldom do: a step of the sensor that a gateway averages, a hatch, or a probe that was moved?", spanText(long), rate))
+	}
+	for _, unit := range []float64{12, 2.54, 1 / 0.0254} {
+		if d.samples < pumpedFew && math.Abs(d.opening.level/unit-d.closing.level) <= unitOff {
+			why = append(why, fmt.Sprintf("opening and closing are as %.4g to 1: a gateway that gives another unit?", unit))
+		}
+	}
+	return why
 }

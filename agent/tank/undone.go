@@ -103,7 +103,7 @@ func fellAtOnce(ts *tankState, t *Tank, d *draw, fall float64) (inches float64, 
 	inches, pumps := leaps(ts, t, *d, fasterThan)
 	quick, _ := leaps(ts, t, *d, quickTimes)
 	switch {
-	case inches < leapSome*fall && t.pumpRate(*d) > fasterThan*t.Loads.MaxRate || inches >= leapMost*fall && pumped(ts, t, *d, quickTimes) && quick < leapMost*fall: // two trucks at once, or a pump that nobody has reckoned with
+	case inches >= leapMost*fall && pumped(ts, t, *d, quickTimes) && quick < leapMost*fall: // two trucks at once, or a pump that nobody has reckoned with
 		d.doubts = append(d.doubts, fmt.Sprintf("it fell by %.1f bbl a minute, faster than max_rate", t.pumpRate(*d)))
 	case inches >= leapMost*fall && stoodSince(ts, *d):
 		d.doubts = append(d.doubts, fmt.Sprintf("the value stood still since the draw before it, and fell by %.1f in at once: the rest of that, if the sensor hung", fall))
@@ -381,10 +381,10 @@ func pumped(ts *tankState, t *Tank, d draw, times float64) bool {
 
 // restsQuietly says that the level lies as still after a draw as before it: a probe in somebody's hand does not.
 func restsQuietly(ts *tankState, d draw) bool {
-	after := between(ts.levels.recent, d.end+restNear, d.next)
-	still := ts.noise.perSample()
+	after, still := between(ts.levels.recent, d.end+restNear, d.next), ts.noise.perSample()
 	if before := between(ts.levels.recent, d.start-undoneFine, d.start-nodeEvery); len(before) > stepFew {
 		still = math.Max(still, neighbourScatter(before))
 	}
-	return len(after) > stepFew && neighbourScatter(after) <= quietTimes*still
+	return len(after) > stepFew && neighbourScatter(after) <= quietTimes*still || // what tells only changes tells few at rest
+		len(after) <= stepFew && ts.interval.fresh() >= seldomRead && rests(after, d.closing.level, d.usualInflow)
 }
