@@ -258,8 +258,12 @@ func (w *Watch) tankWorse(id string, before Tank, now Health) string {
 		first = append(first, t)
 		w.levels[id] = first
 	}
-	first = slices.SortedFunc(slices.Values(first), func(a, b Tank) int { return int(math.Copysign(1, *a.Level-*b.Level)) })
-	middle := first[len(first)/2]
+	var levels []float64
+	for _, f := range first {
+		levels = append(levels, *f.Level)
+	}
+	slices.Sort(levels)
+	middle := first[slices.IndexFunc(first, func(f Tank) bool { return *f.Level == levels[len(levels)/2] })]
 	rate := float64(mostFilled)
 	if before.Moving || middle.Moving {
 		rate = mostDrawn
