@@ -372,7 +372,7 @@ func fallRead(t *Tank, d draw) bool {
 // fallTells says that it may show what its well brought: nothing else moves the level, and it is told as exactly as slugs of some inches need.
 func fallTells(t *Tank, d draw, slug float64) bool {
 	if d.deadband < slug/slugMore {
-		d.deadband = 0
+		d.deadband, d.gap = 0, 0 // what is silent there stands
 	}
 	return fallRead(t, d) && t.Sensor != "hydrostatic" && d.late <= 0 && d.foam <= 0 && d.cameIn <= 0
 }

@@ -147,7 +147,7 @@ func lumpsAbout(ts *tankState, d draw, until float64) (z lumps, ok bool) {
 		}
 		fast = stats.Median(rates)
 	}
-	if len(fastFor) < lumpsFew || len(slowFor) == 0 || slow > lumpsSlow*fast || z.behind.to == 0 || d.start-z.before.to > lumpsApart || z.behind.from-d.end > lumpsApart {
+	if len(fastFor) < lumpsFew || len(slowFor) == 0 || slow > lumpsSlow*fast || z.behind.to == 0 || d.deadband == 0 && (d.start-z.before.to > lumpsApart || z.behind.from-d.end > lumpsApart) {
 		return z, false
 	}
 	long := func(v []float64) lasting {
@@ -166,10 +166,10 @@ func lumpsAbout(ts *tankState, d draw, until float64) (z lumps, ok bool) {
 	z.slow, z.fast, z.varies = math.Max(0, slow), fast, math.Max(lumpsVary*fast, varies(rates, fast))
 	z.slowFor, z.fastFor = long(slowFor), long(fastFor)
 	if z.whole = slugOf(old); z.whole > 0 {
-		z.varies, z.fastFor.varies = math.Max(z.varies, slugVaries*fast), math.Max(z.fastFor.varies, slugVaries*z.fastFor.usual)
+		z.varies, z.fastFor.varies = math.Max(z.varies, slugVaries*fast), stats.Clamp(z.fastFor.varies, slugVaries*z.fastFor.usual, lumpsEven*z.fastFor.usual)
 	}
 	uneven := math.Max(z.fastFor.varies/z.fastFor.usual, z.slowFor.varies/z.slowFor.usual)
-	return z, uneven < lumpsEven && z.fastFor.usual >= math.Max(lumpsLeast, lumpsReads*ts.interval.fresh()) && d.end-d.start < lumpsCycles*(z.slowFor.usual+z.fastFor.usual)
+	return z, uneven <= lumpsEven && z.fastFor.usual >= math.Max(lumpsLeast, lumpsReads*ts.interval.fresh()) && d.end-d.start < lumpsCycles*(z.slowFor.usual+z.fastFor.usual)
 }
 
 // sieve makes of levels independent figures of unit variance, in each part of a fall for itself, and takes out of them what an even pump makes: by a Kalman
@@ -258,7 +258,7 @@ func (c *courses) leftOf(before, behind bool) (inches float64, ok bool) {
 	} else if behind {
 		inches, ok = inches-(c.behind.rate-c.slow)*(c.behind.to-c.at[len(c.at)-1]), ok && c.behind.fast && c.behind.ended
 	}
-	return math.Max(0, inches), ok
+	return inches, ok
 }
 
 // weigh adds a course: the rates of its lumps are fitted, each about what is usual, or what was seen of it at rest.
@@ -274,9 +274,10 @@ func (c *courses) weigh(chance float64, fast [2][2]int) {
 		}
 		switch left, seen := c.leftOf(s[0] == 0, s[1] == end); {
 		case seen && s[1] > s[0]:
-			rate[i], known[i] = left/long[i], stats.Square(long[i]/(slugSize*c.whole))
+			chance -= stats.Square(math.Min(0, left)/(slugSize*c.whole)) / 2 // more is seen beside the fall than one brings
+			rate[i], known[i] = math.Max(0, left)/long[i], stats.Square(long[i]/(slugSize*c.whole))
 		case seen && i == 0 && c.before.fast: // it ended as the truck began
-			chance -= stats.Square(left/(slugSize*c.whole)) / 2
+			chance -= stats.Square(math.Max(0, left)/(slugSize*c.whole)) / 2
 		case beside.fast && (s[0] == 0 || s[1] == end):
 			rate[i], known[i] = beside.rate-c.slow, 1/(stats.Square(c.varies/lumpsAlike)+stats.Square(beside.err))
 		}
@@ -393,5 +394,5 @@ func (z lumps) shown(ts *tankState, d draw, evenly int, weigh func(*courses)) (i
 	}
 	mean := c.sum[1] / c.sum[0]
 	err = math.Sqrt(math.Max(0, c.sum[2]/c.sum[0]-mean*mean))
-	return z.slow*long + mean, err, mean > -2*err
+	return math.Max(0, z.slow*long+mean), err, mean > -2*err
 }
