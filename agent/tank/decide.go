@@ -180,7 +180,7 @@ func (u *update) parted(i int, ts *tankState, d *draw) bool {
 		}
 		load, moved, ok := cutAt(ts, t, *d, cut.hi, said == "before", rose)
 		went, beside := t.removedBbl(moved), other.rise(o, from-burstSeconds, from)+other.rise(o, to, to+burstSeconds)
-		if !ok || other.onlyBack(from, to) || beside > partMoved*rose || rose < arrivesShare*went || went < arrivesShare*rose || t.removedBbl(load) < t.Loads.MinLoad {
+		if !ok || onlyBack(other, from, to) || beside > partMoved*rose || rose < arrivesShare*went || went < arrivesShare*rose || t.removedBbl(load) < t.Loads.MinLoad {
 			continue
 		}
 		u.addEvent(ts, i, eventrules.Transfer, moved.start, moved.end, fmt.Sprintf("%.1f bbl moved to tank %s, %.2f to %.2f in, %s a load", went, o.ID, moved.opening.level, moved.closing.level, said))

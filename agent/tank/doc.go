@@ -12,7 +12,7 @@
 //
 //	the tanks       length, table (and what heat makes of a volume), site (with its settings)
 //	in and out      outcome (inputs, loads, events, corrections, verdicts)
-//	what is known   sample, interval (noise, and the readings), draw (and a well's clock), levels, resolution, auxiliary, clock, episode, state, update
+//	what is known   sample, interval (noise, and the readings), draw (and a well's clock), levels, resolution, auxiliary, clock (and the faults of a sensor, and of it), state, update
 //	a level comes   next (the whole step), clean (can it be believed), watch (does the level fall as in a draw)
 //	a fall          find (where it falls), line (its straight ends), inflow (what the well makes meanwhile), pieces (the straight
 //	                pieces of the level before and after, and the steps of a fall), rest (the gauges there),
@@ -22,7 +22,8 @@
 //	                meanwhile), jumps (a sensor that moves faster than oil, and is spanned anew), undone (what only comes back
 //	                to where it was), decide (what it was), error (and a day's slugs) and error_factors, foam (what stood on the oil behind it, and
 //	                how it goes, and a sensor that follows late), doubts (what the readings say against it), lumps (what a well that comes
-//	                by turns brought meanwhile, as the fall shows it), timer (the same of one whose pump has a clock), load
+//	                by turns brought meanwhile, as the fall shows it), timer (the same of one whose pump has a clock), gush (the same of
+//	                one that rests and then brings most of a lump at once), load
 //	other verdicts  slow_loss (oil that goes slowly, or that a group's tank gave too slowly for a draw, and what sinks or
 //	                rises for long behind a load), revise (loads that were reported, and where those of a group begin), report (faults that last, steps of the clock, and what a group's tanks hold and took in together)
 //	from outside    refit (another list of tanks, another way of measuring), queries, codec (what is stored)

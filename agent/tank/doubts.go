@@ -11,7 +11,6 @@ import (
 const (
 	atomLong    = 3600.0     // s of rest next to a load in which a saturated sensor shows
 	atomMany    = 24.0       // of a sensor that is read seldom
-	seldomRead  = 120.0      // s between readings, one of which may be on its way
 	steadyWell  = 0.7        // share of what the well makes that comes at least
 	dipFaded    = 600.0      // s behind a load, after which no vacuum's dip is left to speak of
 	fellMost    = 1.5        // times what makes a ticket wrong that it falls at least, of a wide tank, where an inch is more

@@ -19,13 +19,6 @@ const (
 	witnessAway = (witnessFirst + witnessLast) / 2 // s
 )
 
-// ErrorBasis is what Load.ErrorBbl was made of: the barrels before calibration, and the class that the factors go by: the kind of
-// sensor, apart where it speaks in coarse steps, or, for a tank of a group, the equaliser, which is of more weight there.
-type ErrorBasis struct {
-	Bbl   float64
-	Class string
-}
-
 // errorBasis is the error of a draw's volume before calibration.
 func (l *levels) errorBasis(t *Tank, d draw) ErrorBasis {
 	b := ErrorBasis{Bbl: 2 * l.volumeError(t, d), Class: cmp.Or(t.Sensor, "radar")}
@@ -36,14 +29,6 @@ func (l *levels) errorBasis(t *Tank, d draw) ErrorBasis {
 		b.Class += " in steps"
 	}
 	return b
-}
-
-// calibrated is the error that 19 of 20 volumes are within, in wide simulation.
-func (b ErrorBasis) calibrated() float64 {
-	if f, ok := errorFactors[b.Class]; ok {
-		return f * b.Bbl
-	}
-	return b.Bbl
 }
 
 // volumeError is the standard error of the volume between the gauges of a draw, barrels. What
@@ -144,6 +129,14 @@ const (
 	slugVaries = 0.5    // share by which the time varies in which one comes
 )
 
+// spell is a time at rest in which a well came fast, or slowly.
+type spell struct {
+	from, to     float64
+	rate, err    float64 // in/s
+	fast         bool
+	begun, ended bool // as seen
+}
+
 // slugs are what came at once in the day before a draw, again and again alike, as the history at rest shows it: each seen whole, however fast it came. None
 // where a person may have done that, or where the fall was not read as it went.
 func (l *levels) slugs(d draw) (out []spell) {
@@ -199,7 +192,7 @@ func keptFrom(ts *tankState, t *Tank, d draw) (from float64, ok bool) {
 	slack, made := d.step+d.deadband+restSigmas*ts.noise.perSample(), d.usualInflow
 	d.inflowBefore, d.inflowAfter = made, made
 	since, _ := ts.stillSince(d)
-	b, level, k := ts.standsBehind(d, slack, made)
+	b, level, k := standsBehind(ts, d, slack, made)
 	if t.Group != "" || !d.inflow.known || k == 0 || k == len(b) || d.start-since < keptShut || b[k-1].t-d.end < keptShut/2 {
 		return 0, false
 	}
@@ -215,7 +208,7 @@ func keptFrom(ts *tankState, t *Tank, d draw) (from float64, ok bool) {
 }
 
 // standsBehind are the levels behind a draw, where it stands there, and from which of them on it no longer does, at the rate at which its well makes oil.
-func (ts *tankState) standsBehind(d draw, slack, made float64) (b []node, level float64, k int) {
+func standsBehind(ts *tankState, d draw, slack, made float64) (b []node, level float64, k int) {
 	b = nodes(between(ts.levels.recent, d.end+settleShort, min(d.next, ts.last.t, d.leaptAt)), nodeEvery)
 	level, _ = ts.levels.about(d.end + keptShut/4)
 	for k < len(b) && b[k].v-level <= slack+made/3*(b[k].t-d.end) {
@@ -226,11 +219,11 @@ func (ts *tankState) standsBehind(d draw, slack, made float64) (b []node, level 
 
 // shutBehind says that behind a draw before which its tank stood for some times as long as its well had paused, in as long a time before that or more, it
 // stands for as long as that pause too: it was shut in until then.
-func (ts *tankState) shutBehind(d draw, stood, times float64) bool {
+func shutBehind(ts *tankState, d draw, stood, times float64) bool {
 	if d.start-2*stood < math.Max(ts.decidedTo+resumeFirst, d.start-stillLook) {
 		return false
 	}
-	b, _, k := ts.standsBehind(d, d.step+d.deadband+restSigmas*ts.noise.perSample(), math.Max(d.inflowBefore, d.inflowAfter))
+	b, _, k := standsBehind(ts, d, d.step+d.deadband+restSigmas*ts.noise.perSample(), math.Max(d.inflowBefore, d.inflowAfter))
 	return k > 0 && b[k-1].t-d.end > math.Max(stood/times, keptShut/2)
 }
 
@@ -325,82 +318,42 @@ func fallParts(ts *tankState, d draw, slower float64) (b []sample, parts []fallP
 }
 
 const (
-	gushLong   = 1500.0 // s in which a lump comes, that comes at once at first and then less
-	gushTail   = 900.0  // s of its second part
-	gushVaries = 0.4    // share by which one brings more or less than the most
-	gushTailOf = 0.08   // share of it by which its second part is not told from the pump
-	gushReads  = 150    // levels that are fitted
-	gushFew    = 10     // levels of a fall that show one
-	gushShows  = 0.3    // share of the pump's rate at which one comes at first at least
-	gushSure   = 8.0    // logarithm of the odds that one came, below which that may be the pump
-	gushStarts = 300.0  // s next to a fall's start in which a pump may draw less, and half of those next to its end
+	standsStill = 0.15 // share of a pump's rate as fast as which the level falls no more where it stands
+	repeatsMost = 3    // readings of a fall, of which one may be such
+	standsReads = 5    // readings of it, of fewer a slug is not told from it
+	standsFlat  = 0.03 // the same, but for what its noise hides: a slug that brings nearly what the pump draws is no stop
 )
 
-// gush is how a well comes that rests, and then brings a lump, most of it at once: in/s, in, and the share of it that comes at once.
-type gush struct{ slow, lump, front float64 }
-
-// gushes are how a well comes by lumps, as its rest before a draw shows it; false where it comes evenly.
-func gushes(ts *tankState, d draw, per float64) (z gush, ok bool) {
-	var rates []float64
-	for i := searchTime(ts.levels.history, d.start-inflowDay); i < len(ts.levels.history); i++ {
-		if dv, dt, ok := ts.levels.restStep(i, per); ok {
-			rates = append(rates, dv/dt)
-		}
+// throttledFrom is the first of the last pieces of a fall that are surely slower than a rate, to the very end; 0 where none is.
+func throttledFrom(ps []piece, rate float64) (first int) {
+	for first = len(ps); first > 0 && ps[first-1].slope-lumpsSure*ps[first-1].slant > -rate; first-- {
 	}
-	if len(rates) < stretchSteps {
-		return z, false
-	}
-	z.slow = math.Max(0, stats.Median(rates))
-	rose := func(long float64) float64 {
-		return ts.levels.mostRisen(math.Max(ts.decidedTo+resumeFirst, d.start-keepFor), d.start-gushTail, long) - z.slow*long
-	}
-	z.lump = rose(gushLong)
-	z.front = math.Min(1, rose(4*lumpsCell)/z.lump)
-	return z, z.lump > 2*z.slow*gushLong && z.front > 1.0/3
+	return first % max(1, len(ps))
 }
 
-// gushCourse is one that a lump may have taken: its weight and product with the level in a fit, the share of it that came over the draw, and whether that may
-// be the pump's doing.
-type gushCourse struct {
-	weight, product, share float64
-	unclear                bool
+// standsStill says that the level stood in a piece of a fall, but for the readings at its ends, between which the pump stopped and began: where a slug brings
+// nearly what the pump draws it goes on falling.
+func (p piece) standsStill(all []sample, rate float64) bool {
+	if p.slope <= -standsStill*rate {
+		return false
+	}
+	slope, slant := p.slope, p.slant
+	if p.n >= standsReads {
+		inner, _ := fit(between(all, p.from+1, p.to-1))
+		slope, slant = inner.slope, slant*float64(p.n)/float64(p.n-2)
+	}
+	return slope > -math.Max(standsFlat*rate, lumpsSure*slant)
 }
 
-// weighed are the inches that came over a draw, and their variance, as some courses of a lump and none at all share the chances; false where a pump may
-// have done what one shows. Noise is the variance of a level.
-func (z gush) weighed(courses []gushCourse, noise float64) (inches, variance float64, ok bool) {
-	sum, most, known := [3]float64{1}, 0.0, 1/stats.Square(gushVaries*z.lump)
-	ok = true
-	for _, c := range courses {
-		weight := c.weight/noise + known
-		size := (c.product/noise + z.lump*known) / weight
-		chance := (size*size*weight-z.lump*z.lump*known+math.Log(known/weight))/2 - math.Log(float64(len(courses)))
-		if chance > most {
-			ok = chance > gushSure && !c.unclear
-			for i := range sum {
-				sum[i] *= math.Exp(most - chance)
-			}
-			most = chance
-		}
-		w, came := math.Exp(chance-most), c.share*size
-		sum[0], sum[1], sum[2] = sum[0]+w, sum[1]+w*came, sum[2]+w*(came*came+c.share*c.share/weight)
-	}
-	inches = sum[1] / sum[0]
-	return inches, math.Max(0, sum[2]/sum[0]-inches*inches), ok
-}
-
-// evenPump are the courses that an even pump may take, of one level each after the other, none of them in another.
-type evenPump [][]float64
-
-// beyond is what is left of some levels without those.
-func (p evenPump) beyond(x []float64) []float64 {
-	for _, e := range p {
-		share := product(x, e) / product(e, e)
-		for k := range x {
-			x[k] -= share * e[k]
+// repeats says that most of a fall's readings were given out before, by a gateway that had no other: what that hides is as large as a slug.
+func repeats(fall []sample) bool {
+	same := 0
+	for k := 1; k < len(fall); k++ {
+		if fall[k].v == fall[k-1].v {
+			same++
 		}
 	}
-	return x
+	return same > len(fall)/repeatsMost
 }
 
 // unlikeTruck is what no truck does, by the rate that is left when a late sensor's times are put right, and by where the level went.

@@ -8,6 +8,7 @@ import (
 )
 
 const (
+	seldomRead   = 120.0 // s between readings, one of which may be on its way
 	intervalFast = 1.0 / 16
 	intervalTime = 7200.0     // s over which the usual interval is forgotten
 	longestTime  = 8 * 3600.0 // s over which the longest interval is forgotten

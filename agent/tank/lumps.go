@@ -206,11 +206,8 @@ func (v *sieve) through(levels []float64) (out []float64, logs float64) {
 		}
 		for n := 0; p.pumps && n < len(v.even); n++ {
 			even, left := v.even[n][p.from:p.to], out[p.from:p.to]
-			share := product(left, even) / product(even, even)
-			for k := range left {
-				left[k] -= share * even[k]
-			}
-			logs += math.Log(product(even, even))
+			stats.Basis{even}.Without(left)
+			logs += math.Log(stats.Product(even, even))
 		}
 	}
 	return out, logs
@@ -377,16 +374,16 @@ func (z lumps) shown(ts *tankState, d draw, evenly int, weigh func(*courses)) (i
 			v.even = append(v.even, made)
 		}
 		left, logs := v.through(level)
-		c.left, c.logs = product(left, left), -logs/2
+		c.left, c.logs = stats.Product(left, left), -logs/2
 		for j, at := range c.at {
 			came := make([]float64, len(b))
 			for k, t := range v.at {
 				came[k] = math.Max(0, t-at)
 			}
 			from[j], _ = v.through(came)
-			c.level[j] = product(from[j], left)
+			c.level[j] = stats.Product(from[j], left)
 			for k := range j + 1 {
-				c.came[j][k] = product(from[j], from[k])
+				c.came[j][k] = stats.Product(from[j], from[k])
 				c.came[k][j] = c.came[j][k]
 			}
 		}

@@ -366,33 +366,3 @@ func (r resting) untilRefilled(b []sample) []sample {
 	}
 	return b
 }
-
-// spell is a time at rest in which a well came fast, or slowly.
-type spell struct {
-	from, to     float64
-	rate, err    float64 // in/s
-	fast         bool
-	begun, ended bool // as seen
-}
-
-// rateBeside is the rate at which a level rises over a while of its rest, and its standard error; false where it is not known, or one half of that is of
-// another rate than the other.
-func rateBeside(d draw, b []sample, from, to float64) (z spell, ok bool) {
-	b = between(b, from, to)
-	if len(b) < 2*stillFew || b[len(b)-1].t-b[0].t < 0.8*(to-from) {
-		return z, false
-	}
-	rate := func(x []sample) (slope, err float64) {
-		l, _ := fit(x)
-		sum, out := 1.0, 0.0
-		for _, s := range x {
-			sum, out = sum+stats.Square(s.t-l.t), out+stats.Square(float64(s.v)-l.at(s.t))
-		}
-		err = math.Sqrt((out/float64(len(x)-2) + d.step*d.step/12) / sum)
-		return l.slope, math.Hypot(err, math.Sqrt(d.inflow.variance/(x[len(x)-1].t-x[0].t)))
-	}
-	first, e1 := rate(b[:len(b)/2])
-	second, e2 := rate(b[len(b)/2:])
-	all, err := rate(b)
-	return spell{from: from, to: to, rate: all, err: err}, math.Abs(second-first) < slopeSure*math.Hypot(e1, e2)
-}

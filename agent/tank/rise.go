@@ -74,7 +74,7 @@ func (s siteTanks) partlyMoved(i int, d draw, removed float64) (why string, bbl 
 		other := s.st.tanks[j]
 		_, seen := other.riseKnown(o, from, to, other.readFar())
 		rose, known := other.riseKnown(o, from, to, other.interval.gapMin(o, s.site.speed))
-		if known && rose >= math.Max(wrongBbl(removed), partMoved*removed) && other.filledFast(o, from, to) && !s.wellTurned(i, j, from, to) && !other.onlyBack(from, to) {
+		if known && rose >= math.Max(wrongBbl(removed), partMoved*removed) && other.filledFast(o, from, to) && !s.wellTurned(i, j, from, to) && !onlyBack(other, from, to) {
 			return fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, faster than a well fills it: some of this moved there", o.ID, rose), rose
 		}
 		if rose := other.roseUnseen(o, from, to); !seen && rose >= explainedShare*removed && rose <= removed/explainedShare {
@@ -111,14 +111,6 @@ func (s siteTanks) fellShort(i int, d draw) (name string, bbl float64) {
 		}
 	}
 	return "", 0
-}
-
-// onlyBack says that behind a time a tank stands just as high as the highest that it was within the hour before: what was let off, or lifted, came
-// back, and nobody's oil.
-func (ts *tankState) onlyBack(from, to float64) bool {
-	is, seen := ts.levels.about(math.Min(to, ts.last.t))
-	b := between(ts.levels.recent, from-returnedWithin, from)
-	return seen && len(b) > 0 && math.Abs(float64(b[highest(b)].v)-is) <= backExact+backNoise*ts.noise.perSample()
 }
 
 // roseAnotherTime is a tank that rose by a draw's barrels in as long a time, minutes before it or after it, and none other fell then: its
@@ -400,21 +392,4 @@ func (ts *tankState) stillReturning(t *Tank, d draw, now float64) bool {
 	b, ok2 := ts.levels.about(ts.last.t - 20)
 	came := (b - a - d.usualInflow*(ranLong-20)) * t.Table.PerInch(b)
 	return ok1 && ok2 && ts.last.t-ranLong > d.end && came >= t.Loads.MinRate*(ranLong-20)/60 && b < d.opening.level
-}
-
-// minutes are a tank's barrels at each minute between two times, NaN where nobody knows.
-func minutes(ts *tankState, t *Tank, from, to float64) (bbl []float64) {
-	e, far := ts.levels.even(from-levelFar, to+levelFar), lumpsApart
-	if learnDeadband(between(ts.levels.recent, from-keepFor, to+levelFar)) > 0 {
-		e.recent, far = heldThrough(e.recent), math.Inf(1)
-	}
-	far = math.Max(far, 2*ts.interval.fresh())
-	for at := from; at <= to; at += coarseEvery {
-		v, ok := e.within(at, far)
-		if !ok {
-			v = math.NaN()
-		}
-		bbl = append(bbl, t.barrels(v, 0))
-	}
-	return bbl
 }

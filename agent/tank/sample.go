@@ -179,14 +179,6 @@ func lastSamplesOf(b []sample, n int) []sample { return b[max(0, len(b)-n):] }
 // point is a value at a time.
 type point struct{ t, v float64 }
 
-// product is the sum of the products of two lists.
-func product(a, b []float64) (sum float64) {
-	for k := range a {
-		sum += a[k] * b[k]
-	}
-	return sum
-}
-
 const (
 	repeatsFor = 180.0 // s from one level to another that a gateway does not repeat
 	hatchOpen  = 900.0 // s that a hatch stands open, as a level shows it

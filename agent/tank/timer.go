@@ -87,6 +87,23 @@ func clocked(rests [][]sample) (z timer, ok bool) {
 	return z, z.rate > 0 && z.even > -rateVaries*z.rate && seen >= timerCycles*z.period && beyond(z.off) < sure*beyond(flat.off) && beyond(z.off) < timerOff*z.rate*z.on
 }
 
+// minutes are a tank's barrels at each minute between two times, NaN where nobody knows.
+func minutes(ts *tankState, t *Tank, from, to float64) (bbl []float64) {
+	e, far := ts.levels.even(from-levelFar, to+levelFar), lumpsApart
+	if learnDeadband(between(ts.levels.recent, from-keepFor, to+levelFar)) > 0 {
+		e.recent, far = heldThrough(e.recent), math.Inf(1)
+	}
+	far = math.Max(far, 2*ts.interval.fresh())
+	for at := from; at <= to; at += coarseEvery {
+		v, ok := e.within(at, far)
+		if !ok {
+			v = math.NaN()
+		}
+		bbl = append(bbl, t.barrels(v, 0))
+	}
+	return bbl
+}
+
 // siteMinutes are the levels of a tank at each minute between two times, with what the site's other tanks hold, in its inches, and that alone. A well that is
 // turned from one tank to another, or that flows on from a full one, goes on as it was in their sum.
 func (s siteTanks) siteMinutes(i int, from, to, per float64) (all, others []sample) {
@@ -173,6 +190,28 @@ func cameByClock(ts *tankState, d draw, before, behind [][]sample) (inches, err 
 	inches, missed = z.made(d.start, d.end), math.Sqrt(missed)
 	err = math.Hypot(math.Sqrt2*math.Max(z.off, missed), math.Hypot(rateVaries/2*inches, z.rate*nodeEvery))
 	return inches, err, missed < timerSame*math.Max(z.off, ts.noise.perSample())
+}
+
+// rateBeside is the rate at which a level rises over a while of its rest, and its standard error; false where it is not known, or one half of that is of
+// another rate than the other.
+func rateBeside(d draw, b []sample, from, to float64) (z spell, ok bool) {
+	b = between(b, from, to)
+	if len(b) < 2*stillFew || b[len(b)-1].t-b[0].t < 0.8*(to-from) {
+		return z, false
+	}
+	rate := func(x []sample) (slope, err float64) {
+		l, _ := fit(x)
+		sum, out := 1.0, 0.0
+		for _, s := range x {
+			sum, out = sum+stats.Square(s.t-l.t), out+stats.Square(float64(s.v)-l.at(s.t))
+		}
+		err = math.Sqrt((out/float64(len(x)-2) + d.step*d.step/12) / sum)
+		return l.slope, math.Hypot(err, math.Sqrt(d.inflow.variance/(x[len(x)-1].t-x[0].t)))
+	}
+	first, e1 := rate(b[:len(b)/2])
+	second, e2 := rate(b[len(b)/2:])
+	all, err := rate(b)
+	return spell{from: from, to: to, rate: all, err: err}, math.Abs(second-first) < slopeSure*math.Hypot(e1, e2)
 }
 
 // cameChanged are the inches that flowed in over a draw, and their standard error, from a well that came otherwise behind it than before: its pump was
@@ -267,19 +306,19 @@ func dentOf(b []sample, noise float64) (z dent, ok bool) {
 	if n < dentFew {
 		return z, false
 	}
-	var even evenPump
+	var even stats.Basis
 	level, first, last := values(b), b[0].t, b[n-1].t
 	ramp := func(from, to, power float64) []float64 {
 		x := make([]float64, n)
 		for k, s := range b {
 			x[k] = math.Pow(stats.Clamp((s.t-from)/(to-from), 0, 1), power)
 		}
-		return even.beyond(x)
+		return even.Without(x)
 	}
 	for power := 0.0; power < 2 || power == 2 && n >= dentBends; power++ {
 		even = append(even, ramp(first, last, power))
 	}
-	even.beyond(level)
+	even.Without(level)
 	dented, bent, weight, lo, hi := 0.0, 0.0, 1.0, 0, n-1
 	for i := 1; i < n-1; i++ {
 		for j := i + 1; j < n; j++ {
@@ -288,7 +327,7 @@ func dentOf(b []sample, noise float64) (z dent, ok bool) {
 				continue
 			}
 			x := ramp(b[i].t, b[j].t, 1)
-			w, inches := product(x, x), product(x, level)
+			w, inches := stats.Product(x, x), stats.Product(x, level)
 			switch saves := inches * inches / math.Max(w, 1e-9); {
 			case j == n-1: // it goes on at another rate
 				bent = math.Max(bent, saves)
@@ -297,7 +336,7 @@ func dentOf(b []sample, noise float64) (z dent, ok bool) {
 			}
 		}
 	}
-	left := math.Max(noise, (product(level, level)-dented)/float64(n-len(even)-2))
+	left := math.Max(noise, (stats.Product(level, level)-dented)/float64(n-len(even)-2))
 	before, _ := fit(b[:lo+1])
 	behind, _ := fit(b[hi:])
 	z.from, z.to, z.rate, z.err = b[lo].t, b[hi].t, -math.Min(before.slope, behind.slope), math.Sqrt(left/weight)
@@ -343,55 +382,4 @@ func cameAmid(ts *tankState, t *Tank, d draw) (bbl float64, said string) {
 		said = fmt.Sprintf("it fell slower by %.1f bbl a minute for %s, and then as fast as before again: %.1f bbl came in meanwhile, or the pump was throttled", bbl/long*60, spanText(long), bbl)
 	}
 	return bbl, said
-}
-
-// cameAtOnce are the barrels that flowed in over a draw, and twice their standard error, from a well that rests, and then brings a lump, most of it at once: the
-// level from before the draw until behind it shows whether one came beside an even pump, when, and of what size. False where it does not.
-func cameAtOnce(ts *tankState, t *Tank, d draw) (bbl, off float64, ok bool) {
-	per, long := t.Table.PerInch(d.opening.level), d.end-d.start
-	from, until := math.Max(ts.decidedTo+resumeFirst, d.start-gushTail), math.Min(d.watched(t, ts.last.t), d.end+gushLong)
-	all := stairSamples(between(ts.levels.recent, from, until))
-	fall := between(all, d.start, d.end)
-	z, ok := gushes(ts, d, per)
-	if !ok || !fallTells(t, d, 0) || len(fall) < gushFew || repeats(fall) || z.front*z.lump < gushShows*d.slope()*4*lumpsCell || z.lump*per < wrongBbl(t.volume(d)) {
-		return 0, 0, false
-	}
-	var at, level []float64
-	for k, s := range all {
-		if k%(len(all)/gushReads+1) == 0 && math.Abs(s.t-d.start) > rampLong && (s.t < d.end-rampLong || s.t > d.end+settleShort) {
-			at, level = append(at, s.t), append(level, float64(s.v)-z.slow*s.t)
-		}
-	}
-	ramp := func(t, from, long float64) float64 { return stats.Clamp((t-from)/long, 0, 1) }
-	var even evenPump
-	made := func(came func(t float64) float64) []float64 {
-		x := make([]float64, len(at))
-		for k, t := range at {
-			x[k] = came(t)
-		}
-		return even.beyond(x)
-	}
-	for power := range 3 {
-		even = append(even, made(func(t float64) float64 { return math.Pow(ramp(t, d.start, long), float64(power)) }))
-	}
-	even.beyond(level)
-	noise, saved := stats.Square(math.Max(ts.noise.perSample(), d.step/math.Sqrt(12))), 0.0
-	var courses []gushCourse
-	for begun := from; begun < d.end; begun += rampLong {
-		for quick := lumpsCell; quick <= 5*lumpsCell; quick += lumpsCell {
-			came := func(t float64) float64 {
-				return z.front*ramp(t, begun, quick) + (1-z.front)*ramp(t, begun+quick, gushTail)
-			}
-			x := made(came)
-			c := gushCourse{weight: product(x, x), product: product(x, level), share: came(d.end) - came(d.start)}
-			size := c.product / math.Max(c.weight, levelGrain)
-			c.unclear = (math.Abs(begun-d.start) < gushStarts || begun > d.end-2*gushStarts) && size*z.front < d.slope()*quick // it fell on
-			if size > gushVaries*z.lump {
-				courses, saved = append(courses, c), math.Max(saved, c.product*size)
-			}
-		}
-	}
-	noise = math.Max(noise, (product(level, level)-saved)/float64(len(at)-dentFew)) * math.Max(1, 2*lumpsCell*float64(len(at))/(until-from))
-	inches, variance, ok := z.weighed(courses, noise)
-	return (z.slow*long + inches) * per, 2 * per * math.Sqrt(variance+noise+stats.Square(gushTailOf*inches)), ok
 }

@@ -388,3 +388,11 @@ func restsQuietly(ts *tankState, d draw) bool {
 	return len(after) > stepFew && neighbourScatter(after) <= quietTimes*still || // what tells only changes tells few at rest
 		len(after) <= stepFew && ts.interval.fresh() >= seldomRead && rests(after, d.closing.level, d.usualInflow)
 }
+
+// onlyBack says that behind a time a tank stands just as high as the highest that it was within the hour before: what was let off, or lifted, came
+// back, and nobody's oil.
+func onlyBack(ts *tankState, from, to float64) bool {
+	is, seen := ts.levels.about(math.Min(to, ts.last.t))
+	b := between(ts.levels.recent, from-returnedWithin, from)
+	return seen && len(b) > 0 && math.Abs(float64(b[highest(b)].v)-is) <= backExact+backNoise*ts.noise.perSample()
+}

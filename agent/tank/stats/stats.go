@@ -49,3 +49,25 @@ func LeastAt(f func(at float64) float64, lo, hi float64) float64 {
 	}
 	return best
 }
+
+// Product is the sum of the products of two lists.
+func Product(a, b []float64) (sum float64) {
+	for k := range a {
+		sum += a[k] * b[k]
+	}
+	return sum
+}
+
+// Basis are lists of as many values, none of which holds a part of another.
+type Basis [][]float64
+
+// Without takes out of some values what they hold of a basis, in place.
+func (b Basis) Without(x []float64) []float64 {
+	for _, e := range b {
+		share := Product(x, e) / Product(e, e)
+		for k := range x {
+			x[k] -= share * e[k]
+		}
+	}
+	return x
+}
