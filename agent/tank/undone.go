@@ -102,14 +102,13 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 func fellAtOnce(ts *tankState, t *Tank, d *draw, fall float64) (inches float64, why string) {
 	inches, pumps := leaps(ts, t, *d, fasterThan)
 	quick, _ := leaps(ts, t, *d, quickTimes)
+	quicker := quick < leapMost*fall && pumped(ts, t, *d, quickTimes) // two trucks at once, or a pump that nobody has reckoned with
 	switch {
-	case inches >= leapMost*fall && pumped(ts, t, *d, quickTimes) && quick < leapMost*fall: // two trucks at once, or a pump that nobody has reckoned with
-		d.doubts = append(d.doubts, fmt.Sprintf("it fell by %.1f bbl a minute, faster than max_rate", t.pumpRate(*d)))
 	case inches >= leapMost*fall && stoodSince(ts, *d):
 		d.doubts = append(d.doubts, fmt.Sprintf("the value stood still since the draw before it, and fell by %.1f in at once: the rest of that, if the sensor hung", fall))
 	case inches >= leapMost*fall && handedOn(ts, t, *d):
 		d.doubts = append(d.doubts, "it fell faster than max_rate, right behind a silence that was long enough for a truck: a gateway that hands on what it kept, or a sensor that moved")
-	case inches >= leapMost*fall && pumps != 2 || inches >= leapSome*fall && t.atEnd(d.closing.level): // twice: it hung, and showed the oil when the truck had gone
+	case inches >= leapMost*fall && pumps != 2 && !quicker || inches >= leapSome*fall && t.atEnd(d.closing.level) && !handedOn(ts, t, *d): // twice: it hung, and showed the oil when the truck had gone
 		return inches, "it fell at once, faster than max_rate"
 	case inches >= leapSome*fall:
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell at once, faster than max_rate", inches, fall))
