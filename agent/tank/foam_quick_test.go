@@ -7,22 +7,19 @@ import (
 	"gauger/agent/tank/tanktest"
 )
 
-// Foam that comes up faster than any truck unloads is no oil that was brought, and what goes again at a pump's rate, to where the level had been, no load. Oil
-// that a pump brings, and a truck takes again, asks.
-func TestFoamThatComesUpFasterThanOilIsNoLoad(t *testing.T) {
+// Foam that comes up faster than any truck unloads, and goes again at a pump's rate to where the level had been, looks like a gauge that hung until then, and
+// a truck that draws to its usual heel: it is a load, and asks.
+func TestWhatComesUpAtOnceAndGoesAsUnderAPumpAsks(t *testing.T) {
 	const at = 9 * tanktest.Hour
-	for _, c := range []struct {
-		rises float64 // s after which a third of it has still to come
-		loads int
-	}{{90, 0}, {260, 1}} {
+	for _, rises := range []float64{10, 90, 260} { // s after which a third of it has still to come
 		r := newRig(t, tanktest.Well{Level0: 150})
 		r.sensor = func(i int, s, v float64) (float64, bool) {
-			up := 22 * (1 - math.Exp(-math.Max(0, s-at+1700)/c.rises))
+			up := 22 * (1 - math.Exp(-math.Max(0, s-at+1700)/rises))
 			return tanktest.Radar(i, s, v+up*math.Max(0, 1-math.Max(0, s-at)/720)), true
 		}
 		r.run(0, 13*tanktest.Hour)
-		if len(r.loads) != c.loads || c.loads > 0 && len(r.loads[0].Review) == 0 {
-			t.Errorf("%g s: %+v", c.rises, r.loads)
+		if len(r.loads) != 1 || len(r.loads[0].Review) == 0 {
+			t.Errorf("%g s: %+v", rises, r.loads)
 		}
 	}
 }

@@ -81,11 +81,9 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 		return none
 	}
 	was := fmt.Sprintf("the level only came back to where it had been %s before it", spanText(d.start-l.since))
-	sprang := jumpedUp(ts, t, l.since-nodeEvery, d.start+nodeEvery)
 	switch {
 	case d.opening.level > float64(t.Height) && !l.usual && l.bulge, l.jumped && (!seen || hands && l.since < handledSince), // no oil stands above the shell
-		!l.jumped && l.bulge && d.samples > 0 && sprang >= explainedShare*fall, // nor comes as fast, in several readings
-		d.samples == 0 && l.exact && d.start-l.since < undoneFine && sprang >= leapMost*fall:
+		d.samples == 0 && l.exact && d.start-l.since < undoneFine && jumpedUp(ts, t, l.since-nodeEvery, d.start+nodeEvery) >= leapMost*fall:
 		return was
 	case l.usual && !(l.exact && l.bulge): // the well fills it so
 		return none
