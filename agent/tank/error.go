@@ -301,7 +301,7 @@ func fallParts(ts *tankState, d draw, slower float64) (b []sample, parts []fallP
 			continue
 		}
 		least := p.slope - lumpsSure*p.slant
-		stands := least > slower-rate || least > -rate/2 && p.standsStill(all, rate)
+		stands := p.slope+lumpsSure*p.slant > -standsStill*rate && least > slower-rate || least > -rate/2 && p.standsStill(all, rate)
 		if stands {
 			add(between(all, since, p.from-rampLong/2), true)
 			add(between(all, p.from, p.to), false)

@@ -92,7 +92,8 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	away := kept || s.shutOff(i, d, d.start, d.end) && before < leapMost*own || s.passedBy(i, d, since) || s.tookAll(i, d, own, unsure)
 	if t.Group == "" && d.cameIn == 0 {
 		if bbl, off, ok := s.cameByTimer(i, d); ok && (!away || bbl < own/2) && off < math.Max(err, 2*wrongBbl(t.volume(d))) {
-			if slug := slugOf(ts.levels.slugs(d)) * per; slug > off { // it is whole, or none of it, and no clock tells when within minutes
+			slugs := ts.levels.slugs(d)
+			if slug := slugOf(slugs) * per; slug > off && slugs[0].to-slugs[0].from < (d.end-d.start)/2 { // it is whole, or none of it, and no clock tells when within minutes
 				if shown, unsure := cameInLumps(ts, t, d, turns, bbl, slug); unsure < off {
 					return shown, unsure
 				}
