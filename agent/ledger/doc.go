@@ -34,7 +34,7 @@
 // A ticket keeps what it was made of: volumes at 60 degF, production day, the level's trend. Tables, constants and buffers change;
 // a ticket does not. Edits are a list, not a patched load: they go over the wire ticket, the last one holds, all are kept with
 // person and time. A correction names its load by the start under which it was first stored: a held ticket is changed; of a sent
-// one an event tells, once. A clock that was set is told of when it has held for two hours.
+// one an event tells, once. A clock that was set is told of when it has held for twelve hours, and taken back when it is set back.
 //
 // Who began it decides about work on a tank. A load that began before `tanks inhibit` is the truck's: ticketed, and marked. One that
 // began during it makes no ticket, is kept with its evidence, and is told by the one event. A verdict is for people, an event

@@ -36,3 +36,22 @@ func TestASlugOfAWellThatBroughtOneBeforeShowsInTheFall(t *testing.T) {
 		}
 	}
 }
+
+// A driver who stops for some minutes makes the same dent as a slug that comes at once: the slug is not counted.
+func TestAStopOfThePumpIsNoSlugThatComesAtOnce(t *testing.T) {
+	for _, stop := range []float64{300, 420, 540} {
+		first := tanktest.Move{From: 8 * tanktest.Hour, Bbl: 40, Rate: 3}
+		rest := tanktest.Move{From: first.End() + stop, Bbl: 90, Rate: 3}
+		moves := []tanktest.Move{first, rest}
+		for n := range 2 {
+			at := first.From - float64(n)*9000 - 5000
+			moves = append(moves, tanktest.Move{From: at, Bbl: -14, Rate: 5}, tanktest.Move{From: at + 170, Bbl: -5, Rate: 5.0 / 15})
+		}
+		r := newRig(t, tanktest.Well{Level0: 110, Inflow: 3, Moves: moves})
+		r.every = 30
+		r.run(2*tanktest.Hour, rest.End()+2*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].RemovedBbl-130) > 1.3 {
+			t.Errorf("stopped for %g s: %+v, want 130 bbl", stop, r.loads)
+		}
+	}
+}
