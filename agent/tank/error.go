@@ -13,7 +13,7 @@ const (
 	hiddenShare = 0.25                             // share by which the duration of a draw that nobody saw is not known
 	witnessLast = 420.0                            // s to which it is asked what it says of the gauge
 	truckBrief  = 360.0                            // s that the shortest load of a quick pump takes
-	truckQuick  = 8.0                              // bbl/min of such a pump
+	truckQuick  = 9.5                              // bbl/min that the quickest of them draws
 	unitOff     = 0.1                              // in by which a level in another unit may be off
 	mostOfIt    = 1.5                              // times the one gauge's error that the other's is, where most of the volume's is there
 	witnessAway = (witnessFirst + witnessLast) / 2 // s

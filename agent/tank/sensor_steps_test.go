@@ -45,6 +45,7 @@ func TestAFallThatNoTruckMakesAsks(t *testing.T) {
 	}{
 		"a step that is averaged": {40, 12, 0, "took only 3 min"},
 		"a small load":            {30, 6.5, 0, ""},
+		"a small, quick load":     {38, 9, 0, ""},
 		"a large quick load":      {150, 12, 0, ""},
 		"off by a lag":            {40, 24, 0, "faster than max_rate"},
 		"feet for inches":         {0, 14, 12, "as 12 to 1"},
