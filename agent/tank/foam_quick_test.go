@@ -40,3 +40,14 @@ func TestWhatFallsToTheFloorInPartAtOnceIsNoLoad(t *testing.T) {
 		}
 	}
 }
+
+// Oil that was brought at a pump's rate an hour before a load, as nobody did in the day before, is oil, and asks nothing.
+func TestOilThatIsPumpedInBeforeALoadIsNoFoam(t *testing.T) {
+	load := tanktest.Move{From: 14 * tanktest.Hour, Bbl: 140, Rate: 4.5}
+	brought := tanktest.Move{From: load.From - 1.5*tanktest.Hour, Bbl: -18, Rate: 4}
+	r := newRig(t, tanktest.Well{Level0: 130, Inflow: 60, Moves: []tanktest.Move{brought, load}})
+	r.run(0, load.From+3*tanktest.Hour)
+	if len(r.loads) != 1 || len(r.loads[0].Review) > 0 || math.Abs(r.loads[0].RemovedBbl-load.Bbl) > 1 {
+		t.Errorf("%+v, want %g bbl that ask nothing", r.loads, load.Bbl)
+	}
+}

@@ -360,7 +360,7 @@ func (ts *tankState) roseOnce(t *Tank, d draw, now float64) (inches, until float
 }
 
 // roseOnceBefore is by how many inches beyond its inflow a level rose within an hour of the three before a draw, by less than a load, as it never did in the
-// day before, and rested on it since. 0 where it did not, or other tanks gave it.
+// day before, slower than a pump fills it, and rested on it since. 0 where it did not, or other tanks gave it.
 func (s siteTanks) roseOnceBefore(i int, d draw) float64 {
 	t, ts := &s.site.tanks[i], s.st.tanks[i]
 	since, past := math.Max(d.start-undoneJunk, ts.decidedTo+2*backSoon), levels{recent: ts.levels.history}
@@ -368,7 +368,7 @@ func (s siteTanks) roseOnceBefore(i int, d draw) float64 {
 	low, known := ts.levels.known(since)
 	rose, before := past.mostRisen(since, d.start, onceWithin)-made, past.mostRisen(d.start-inflowDay, since, onceWithin)-made
 	lately, _ := ts.levels.meanSlope(d.start, 2*backSoon, per, math.Inf(1))
-	if !known || len(between(past.recent, 0, since)) < onceKnown || rose < onceTimes*before || rose*per < partBbl || rose*per > t.Loads.MinLoad || lately*onceWithin-made > rose/onceTimes ||
+	if !known || len(between(past.recent, 0, since)) < onceKnown || rose < onceTimes*before || rose*per < partBbl || rose*per > t.Loads.MinLoad || lately*onceWithin-made > rose/onceTimes || ts.levels.mostRisen(since, d.start, ranLong)*per > fillRate/60*ranLong ||
 		d.opening.level-low-d.usualInflow*(d.start-since) < leapMost*rose || s.othersLost(i, since, d.start) >= explainedShare*rose*per {
 		return 0
 	}
