@@ -133,13 +133,16 @@ func (tx *txn) applyCorrection(c tank.Correction) {
 	}
 	found := c.Note
 	if found == "" {
-		found = fmt.Sprintf(byTheClock+" it went from %s to %s, not from %s to %s", tx.localTime(c.Start), tx.localTime(c.End),
-			tx.localTime(b.Load.Start), tx.localTime(b.Load.End))
-		if c.Start.Sub(b.Load.Start).Abs() <= timesOffMost && c.End.Sub(b.Load.End).Abs() <= timesOffMost {
-			if n := len(b.Found); n == 0 || !strings.HasPrefix(b.Found[n-1].Note, byTheClock) {
-				return
-			}
+		near := c.Start.Sub(b.Load.Start).Abs() <= timesOffMost && c.End.Sub(b.Load.End).Abs() <= timesOffMost
+		n := len(b.Found)
+		switch told := n > 0 && strings.HasPrefix(b.Found[n-1].Note, byTheClock); {
+		case !near:
+			found = fmt.Sprintf(byTheClock+" it went from %s to %s, not from %s to %s", tx.localTime(c.Start), tx.localTime(c.End),
+				tx.localTime(b.Load.Start), tx.localTime(b.Load.End))
+		case told:
 			found = "the clock was set back: its times as sent are right"
+		default:
+			return
 		}
 	}
 	b.Found = append(b.Found, Finding{tx.now.Round(0), found})

@@ -89,7 +89,7 @@
 // leapt up onto the falling line is no opening: what flowed in since it hung lies above it, and asks. One that hung amid the fall and came free where
 // the pump had taken the level meanwhile is a hole in it, and one that hung behind it, while the well went on, and fell to the oil gives it its closing.
 // What stands on the oil behind a load and goes quickly at first and then less is foam, as soon as the level rests where it went.
-// What rose once before a load, as the well never did in a day, and stands, may be foam too, and asks.
+// What rose once before a load, as the well never did in a day, slower than a pump fills, and stands, may be foam too, and asks.
 //
 // Equal draws below half of a truckload that come at even times, each there again before the next, are those of a pump on a clock, as for power
 // oil: from the third on they ask, and those before it are corrected. No load line draws below four inches. What comes up behind a load for

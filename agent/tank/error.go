@@ -268,7 +268,11 @@ func varies(v []float64, usual float64) float64 {
 }
 
 const (
-	throttled = 0.25 // share of its rate by which a pump that a driver throttles draws less at least
+	standsStill = 0.15 // share of a pump's rate as fast as which the level falls no more where it stands
+	repeatsMost = 3    // readings of a fall, of which one may be such
+	standsReads = 5    // readings of it, of fewer a slug is not told from it
+	throttled   = 0.25 // share of its rate by which a pump that a driver throttles draws less at least
+	standsFlat  = 0.03 // the same, but for what its noise hides: a slug that brings nearly what the pump draws is no stop
 )
 
 // fallPart are the levels of a fall, from one to before another, in which its pump drew, or stood.
@@ -316,13 +320,6 @@ func fallParts(ts *tankState, d draw, slower float64) (b []sample, parts []fallP
 	add(between(all, since, d.end), true)
 	return b, parts, sigma * sigma / float64(each), maybe
 }
-
-const (
-	standsStill = 0.15 // share of a pump's rate as fast as which the level falls no more where it stands
-	repeatsMost = 3    // readings of a fall, of which one may be such
-	standsReads = 5    // readings of it, of fewer a slug is not told from it
-	standsFlat  = 0.03 // the same, but for what its noise hides: a slug that brings nearly what the pump draws is no stop
-)
 
 // throttledFrom is the first of the last pieces of a fall that are surely slower than a rate, to the very end; 0 where none is.
 func throttledFrom(ps []piece, rate float64) (first int) {

@@ -15,7 +15,7 @@ const (
 	gushFew    = 10     // levels of a fall that show one
 	gushShows  = 0.3    // share of the pump's rate at which one comes at first at least
 	gushSure   = 8.0    // logarithm of the odds that one came, below which that may be the pump
-	gushStarts = 300.0  // s next to a fall's start in which a pump may draw less, and half of those next to its end
+	gushStarts = 300.0  // s next to a fall's start in which a pump may draw less, and twice as many next to its end
 )
 
 // gush is how a well comes that rests, and then brings a lump, most of it at once: in/s, in, and the share of it that comes at once.
