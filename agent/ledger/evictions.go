@@ -233,12 +233,15 @@ func (e *evictions) EvictionWarnings(now time.Time) (out []string) {
 }
 
 // minute is a time as sentences say it; before the clock was set nobody knows it.
-func (s Site) minute(at time.Time) string {
+func (s *Site) minute(at time.Time) string {
 	if !clock.WasSet(at) {
 		return "at a time that is not known, since the clock was not set"
 	}
-	return "on " + at.In(s.Zone).Format("2006-01-02 15:04")
+	return "on " + s.localMinute(at)
 }
+
+// localMinute is an instant as the site's people write it.
+func (s *Site) localMinute(at time.Time) string { return at.In(s.Zone).Format("2006-01-02 15:04") }
 
 // unitsKey keeps in which units the service's tickets were written last.
 const unitsKey = "wire-units"

@@ -98,7 +98,7 @@ func (l *Ledger) Contradictions(w ManualTicket) (doubts []string) {
 		low, high := slices.MinFunc(e.Levels, byLevel).In, slices.MaxFunc(e.Levels, byLevel).In
 		if g.in < low-gaugeApart || g.in > high+gaugeApart {
 			doubts = append(doubts, fmt.Sprintf("the %s gauge is %s, and %s itself told %s to %s about %s: is it another tank or day", g.which,
-				tank.Length(g.in).Gauge(), w.Tank, tank.Length(low).Gauge(), tank.Length(high).Gauge(), g.at.In(l.site.Zone).Format("2006-01-02 15:04")))
+				tank.Length(g.in).Gauge(), w.Tank, tank.Length(low).Gauge(), tank.Length(high).Gauge(), l.site.localMinute(g.at)))
 		}
 	}
 	return doubts

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -47,10 +48,7 @@ func (t *Tank) constants(load *tank.Load, edited func(field string) bool) string
 
 // measuredOrConstant is the measured figure, else the constant, else nil: nothing is ever invented.
 func measuredOrConstant(measured *float64, s Source) *float64 {
-	v := measured
-	if v == nil {
-		v = s.Constant
-	}
+	v := cmp.Or(measured, s.Constant)
 	if v == nil || !finite(*v) {
 		return nil
 	}
@@ -144,7 +142,7 @@ func dropImpossible(l *tank.Load) {
 		l.OpenWater, l.CloseWater = nil, nil
 		why = append(why, "the oil/water interface was read above the level: that cannot be and no free water is taken off")
 	}
-	l.Review = append(slices.Clone(l.Review), why...)
+	askForReview(l, why...)
 }
 
 // mean is the mean of those figures that are known; nil when none is, or when they are too large to have one.
@@ -175,11 +173,22 @@ func hundredths(v float64) float64 { return math.Round(v*100) / 100 }
 
 // Plural is "1 record" or "3 records".
 func Plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
+	return strconv.Itoa(n) + " " + noun + either(n == 1, "", "s")
 }
+
+// either is the first of two texts where something holds, else the second.
+func either(holds bool, yes, no string) string {
+	if holds {
+		return yes
+	}
+	return no
+}
+
+// behind is a text behind what leads to it, and nothing where there is none.
+func behind(lead, text string) string { return either(text != "", lead+text, "") }
+
+// askForReview gives a load reasons why a person should look at it. Its reasons may be another's too: they are copied.
+func askForReview(l *tank.Load, why ...string) { l.Review = append(slices.Clone(l.Review), why...) }
 
 // finite says that a figure is one: neither "not a number" nor infinite, which JSON has no word for.
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

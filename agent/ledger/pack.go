@@ -30,13 +30,11 @@ func pack(state []byte) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte(packed)
 	w, err := flate.NewWriter(&b, flate.BestSpeed)
+	if err == nil {
+		_, err = w.Write(state)
+		err = cmp.Or(err, w.Close())
+	}
 	if err != nil {
-		return nil, fmt.Errorf("pack state: %w", err)
-	}
-	if _, err := w.Write(state); err != nil {
-		return nil, fmt.Errorf("pack state: %w", err)
-	}
-	if err := w.Close(); err != nil {
 		return nil, fmt.Errorf("pack state: %w", err)
 	}
 	return b.Bytes(), nil
@@ -90,10 +88,10 @@ func (k *smallState) LoadState(name string, into any) error {
 	if err != nil {
 		return fmt.Errorf("read %s: %w", name, err)
 	}
-	if b == nil {
-		return nil
+	if b != nil {
+		err = json.Unmarshal(b, into)
 	}
-	if err := json.Unmarshal(b, into); err != nil {
+	if err != nil {
 		k.log.Error().Str("state", name).Err(err).Msg("a stored piece of state cannot be read; going on without it")
 	}
 	return nil

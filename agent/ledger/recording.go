@@ -66,14 +66,13 @@ func (k *recording) add(tx *txn, batch []collectors.Reading) {
 		k.exposed = true
 		tx.l.log.Warn().Err(why).Msg("a kill costs the readings of the last ten minutes: they cannot be kept in the runtime directory")
 	}
-	if failing := err != nil; failing != k.failing {
-		k.failing = failing
-		if failing {
-			tx.l.log.Error().Err(err).Msg("readings cannot be recorded, and are lost for backtest and export")
-		} else {
-			tx.l.log.Info().Msg("readings are recorded again")
-		}
+	switch failed := k.failing; {
+	case err != nil && !failed:
+		tx.l.log.Error().Err(err).Msg("readings cannot be recorded, and are lost for backtest and export")
+	case err == nil && failed:
+		tx.l.log.Info().Msg("readings are recorded again")
 	}
+	k.failing = err != nil
 }
 
 // RecorderStatus counts rows and bytes.

@@ -88,7 +88,7 @@ func (g *setup) asReadThen(at time.Time, in float64) float64 {
 }
 
 // setupOf is a tank's setup as it is configured.
-func (s Site) setupOf(t Tank) setup {
+func (s *Site) setupOf(t Tank) setup {
 	return setup{
 		ID: t.ID, Level: t.Level, Offset: t.Offset, Height: t.Height, Sensor: t.Sensor, Table: t.Table,
 		Whole: true, Origin: s.origin(t.Level), Interface: s.pointOrigin(t.Interface), Production: s.pointOrigin(t.Production), Speed: s.speed(),
@@ -123,7 +123,7 @@ func (g *setup) changesFrom(old *setup) (short, long []string) {
 	add(g.Offset != old.Offset, "offset", "%.2f to %.2f in", float64(old.Offset), float64(g.Offset))
 	add(!g.Table.Same(old.Table), "table", "%s", tableChange(old.Table, g.Table))
 	add(g.Height != old.Height, "height", "%.2f to %.2f in", float64(old.Height), float64(g.Height))
-	add(g.Sensor != old.Sensor, "sensor", "%s to %s", sensorName(old.Sensor), sensorName(g.Sensor))
+	add(g.Sensor != old.Sensor, "sensor", "%s to %s", cmp.Or(old.Sensor, "radar"), cmp.Or(g.Sensor, "radar"))
 	add(g.Level != old.Level, "level point", "%s to %s", old.Level, g.Level)
 	add(g.Speed != old.Speed, "speed", "%g to %g: what the levels did before is forgotten", old.Speed, g.Speed)
 	for _, m := range []struct {
@@ -142,22 +142,14 @@ func (g *setup) changesFrom(old *setup) (short, long []string) {
 		}
 	}
 	if g.Judged != old.Judged {
-		add(g.Judged.Water != old.Judged.Water, "product", "%s", changedWord(g.Judged.Water, "oil", "water"))
-		add(g.Judged.Lact != old.Judged.Lact, "sales", "%s", changedWord(g.Judged.Lact, "truck", "lact"))
+		add(g.Judged.Water != old.Judged.Water, "product", "%s", either(g.Judged.Water, "oil to water", "water to oil"))
+		add(g.Judged.Lact != old.Judged.Lact, "sales", "%s", either(g.Judged.Lact, "truck to lact", "lact to truck"))
 		was, is := reflect.ValueOf(old.Judged.Loads), reflect.ValueOf(g.Judged.Loads)
 		for k := range is.NumField() {
 			add(!is.Field(k).Equal(was.Field(k)), "loads."+is.Type().Field(k).Tag.Get("yaml"), "%v to %v", was.Field(k), is.Field(k))
 		}
 	}
 	return short, long
-}
-
-// changedWord is a choice of two that was changed, and is the second now or not.
-func changedWord(second bool, a, b string) string {
-	if second {
-		a, b = b, a
-	}
-	return b + " to " + a
 }
 
 // measuredAs says that a tank is measured by the same setup, whatever its loads are judged by.
@@ -180,15 +172,8 @@ func tableChange(old, new tank.Table) string {
 	return full(old) + " to " + full(new)
 }
 
-func sensorName(s string) string {
-	if s == "" {
-		return "radar"
-	}
-	return s
-}
-
 // configuredSetups is the setup of all tanks as it is configured.
-func (s Site) configuredSetups() []setup {
+func (s *Site) configuredSetups() []setup {
 	all := make([]setup, len(s.Tanks))
 	for i, t := range s.Tanks {
 		all[i] = s.setupOf(t)
@@ -197,7 +182,7 @@ func (s Site) configuredSetups() []setup {
 }
 
 // detector builds the pure part from the tanks, each with the setup that is in force.
-func (s Site) detector(setups []setup) (tank.Site, error) {
+func (s *Site) detector(setups []setup) (tank.Site, error) {
 	list := make([]tank.Tank, len(s.Tanks))
 	for i, t := range s.Tanks {
 		list[i] = t.Tank
@@ -240,14 +225,14 @@ type pointOrigin struct {
 }
 
 // origin of a point's value by the configuration; nothing for a point that it does not have.
-func (s Site) origin(p collectors.Point) collectors.Origin {
+func (s *Site) origin(p collectors.Point) collectors.Origin {
 	if s.OriginOf == nil {
 		return collectors.Origin{}
 	}
 	return s.OriginOf(p)
 }
 
-func (s Site) pointOrigin(p collectors.Point) pointOrigin {
+func (s *Site) pointOrigin(p collectors.Point) pointOrigin {
 	if p == "" {
 		return pointOrigin{}
 	}

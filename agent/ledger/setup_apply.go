@@ -168,18 +168,11 @@ func (s *setups) fallUnderWay(st tank.State, i int) string {
 // yet it changes nothing that is stored, and says so.
 func (s *setups) apply(w *setupWork) (changed bool, err error) {
 	for _, t := range s.added {
-		note := "the tank was added to the configuration"
-		if t.was != "" {
-			note = "the tank was " + t.was + " until now; the load that is under way goes on"
-		}
-		w.tell(t.id, note)
+		w.tell(t.id, either(t.was == "", "the tank was added to the configuration", "the tank was "+t.was+" until now; the load that is under way goes on"))
 	}
 	for _, t := range s.removed {
-		note := "the tank is no longer in the configuration"
-		if t.fall != "" {
-			note += "; a load that was under way makes no ticket: its level was " + t.fall + "; put the tank back, or write the ticket with `gauger tickets add`"
-		}
-		w.tell(t.id, note)
+		w.tell(t.id, "the tank is no longer in the configuration"+either(t.fall == "", "",
+			"; a load that was under way makes no ticket: its level was "+t.fall+"; put the tank back, or write the ticket with `gauger tickets add`"))
 		w.told[len(w.told)-1].lost = t.fall != "" || len(s.configured) == 0 // a site that had tanks and has none is told, too
 	}
 	store := s.replaced
@@ -236,12 +229,13 @@ func (g *setup) pendingIs(long []string) bool {
 // something to store.
 func (s *setups) notePending(i int, long []string, w *setupWork) bool {
 	g := &s.inForce[i]
-	if long == nil || g.pendingIs(long) {
-		taken := long == nil && g.Pending != nil
-		if taken {
-			g.Pending = nil
-		}
+	switch {
+	case long == nil:
+		taken := g.Pending != nil
+		g.Pending = nil
 		return taken
+	case g.pendingIs(long):
+		return false
 	}
 	g.Pending = &pendingChange{Since: w.now.Round(0), What: strings.Join(long, "; ")}
 	if why := g.levelCorrections(&s.configured[i]); why != "" {
@@ -274,8 +268,9 @@ func (s *setups) waits(i int, tanks tank.State) string {
 	if short == nil || g.Pending == nil {
 		return ""
 	}
+	found := fmt.Sprintf("%s changed, found %s; it is not in force ", strings.Join(short, " and "), s.site.localMinute(g.Pending.Since))
 	if s.configured[i].measuredAs(g) {
-		return fmt.Sprintf("%s changed, found %s; it is not in force until the load that is under way is over, which is judged by the old", strings.Join(short, " and "), g.Pending.Since.In(s.site.Zone).Format("2006-01-02 15:04"))
+		return found + "until the load that is under way is over, which is judged by the old"
 	}
 	until := "until there are good levels by the new one"
 	switch k := s.gaugeUsedBy(i, tanks); {
@@ -284,7 +279,7 @@ func (s *setups) waits(i int, tanks tank.State) string {
 	case tanks.Loading(i):
 		until = "until the load that is under way is over, which is measured by the old one and whose ticket then needs a review"
 	}
-	return fmt.Sprintf("%s changed, found %s; it is not in force %s; the level shown is by the new one, and is not used before", strings.Join(short, " and "), g.Pending.Since.In(s.site.Zone).Format("2006-01-02 15:04"), until)
+	return found + until + "; the level shown is by the new one, and is not used before"
 }
 
 // changeoverReady says that the levels before and after a change of the setup can be told from each other.

@@ -127,7 +127,7 @@ func (s *setups) endLoad(i int, kept bool, at time.Time) {
 		if j.Discrepancy != nil {
 			odd = *j.Discrepancy
 		}
-		odd.To, odd.Consequence = at, odd.Consequence+"; the load that was under way ended "+at.In(s.site.Zone).Format("2006-01-02 15:04")+", since the levels from then on cannot be any by the old setting"
+		odd.To, odd.Consequence = at, odd.Consequence+"; the load that was under way ended "+s.site.localMinute(at)+", since the levels from then on cannot be any by the old setting"
 		s.inForce = slices.Clone(s.inForce)
 		s.inForce[i].Changeover = &changeover{To: j.To, Conversion: j.Conversion, Discrepancy: &odd, LoadEnds: true}
 	}
@@ -226,9 +226,8 @@ func (m firstLevels) fallsOn(o tank.Outlook, speed float64) bool {
 // discrepancyOf is a seam with what a person has to know of it: what was expected and what came, and what follows from that.
 func (s *setups) discrepancyOf(i int, m firstLevels, o tank.Outlook, by tank.Conversion, expected float64, why string) *changeover {
 	short, _ := s.configured[i].changesFrom(&s.inForce[i])
-	zone := s.site.Zone
-	from := o.At.In(zone).Format("2006-01-02 15:04")
-	to, _ := strings.CutPrefix(m.at.In(zone).Format("2006-01-02 15:04"), from[:len("2006-01-02 ")])
+	from := s.site.localMinute(o.At)
+	to := strings.TrimPrefix(s.site.localMinute(m.at), from[:len("2006-01-02 ")])
 	said := &discrepancy{From: o.At, To: m.at.Add(m.end - m.begin), Note: fmt.Sprintf("%s changed between %s and %s", strings.Join(short, " and "), from, to)}
 	if expected == m.first {
 		said.Note += ": " + why
@@ -236,12 +235,8 @@ func (s *setups) discrepancyOf(i int, m firstLevels, o tank.Outlook, by tank.Con
 	}
 	off := m.first - expected
 	said.Unexplained, said.Bbl = off > 0 && by != tank.Unchanged, math.Abs(off)*o.PerInch
-	more := "less"
-	if off > 0 {
-		more = "more"
-	}
 	said.Note += fmt.Sprintf(": the level is %.2f in where %.2f was expected", m.first, expected)
-	said.Consequence = fmt.Sprintf(", and nobody can explain the %.2f in (%.1f bbl) %s; %s", math.Abs(off), said.Bbl, more, why)
+	said.Consequence = fmt.Sprintf(", and nobody can explain the %.2f in (%.1f bbl) %s; %s", math.Abs(off), said.Bbl, either(off > 0, "more", "less"), why)
 	return &changeover{To: m.to, Conversion: by, Discrepancy: said}
 }
 
@@ -260,23 +255,23 @@ func (s *setups) markDiscrepancies(load *tank.Load) {
 			if !during && !s.inForce[k].loadEndedBy(o) || k != i && !(during && o.Unexplained) {
 				continue
 			}
-			note := o.Note
-			if k != i {
-				note = s.inForce[k].ID + ": " + note
-			}
-			load.Review = append(slices.Clone(load.Review), note)
-			load.Confidence = min(load.Confidence, discrepancySure)
+			doubt(load, either(k == i, "", s.inForce[k].ID+": ")+o.Note)
 			load.ErrorBbl = math.Hypot(load.ErrorBbl, o.Bbl)
 		}
 	}
+}
+
+// doubt asks for a review of a load of which nobody is sure any more.
+func doubt(load *tank.Load, why string) {
+	askForReview(load, why)
+	load.Confidence = min(load.Confidence, discrepancySure)
 }
 
 // markOutdated marks a load that was measured by a setting that somebody has put right meanwhile, where nothing else that is
 // odd about the change has: it has so many reasons then.
 func (s *setups) markOutdated(load *tank.Load, i, reasons int) {
 	if why := s.inForce[i].levelCorrections(&s.configured[i]); why != "" && len(load.Review) == reasons {
-		load.Review = append(slices.Clone(load.Review), why+meanwhile)
-		load.Confidence = min(load.Confidence, discrepancySure)
+		doubt(load, why+meanwhile)
 		load.Remarks = slices.DeleteFunc(load.Remarks, func(remark string) bool { return remark == why+meanwhile }) // it is a copy
 	}
 }

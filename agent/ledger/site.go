@@ -81,7 +81,7 @@ func (v Value) stream() string {
 }
 
 // speed of the site's time, as a multiple of the wall clock's (demonstrations only).
-func (s Site) speed() float64 {
+func (s *Site) speed() float64 {
 	if len(s.Tanks) == 0 || s.Tanks[0].Loads.Speed <= 0 {
 		return 1
 	}
@@ -89,7 +89,7 @@ func (s Site) speed() float64 {
 }
 
 // scaled turns a duration of the site's time into one of the wall clock's.
-func (s Site) scaled(d time.Duration) time.Duration { return time.Duration(float64(d) / s.speed()) }
+func (s *Site) scaled(d time.Duration) time.Duration { return time.Duration(float64(d) / s.speed()) }
 
 // DeviceIDs are those of the service's devices to which the site's events go.
 func (s *Site) DeviceIDs() (ids []string) {
@@ -109,7 +109,7 @@ func (s *Site) DeviceIDs() (ids []string) {
 }
 
 // productionDay is the local date of the production day that holds t.
-func (s Site) productionDay(t time.Time) string {
+func (s *Site) productionDay(t time.Time) string {
 	local := t.In(s.Zone)
 	y, m, d := local.Date()
 	h, min, sec := local.Clock()
@@ -121,10 +121,10 @@ func (s Site) productionDay(t time.Time) string {
 }
 
 // Steady: after so long without a step the clock is assumed right.
-func (s Site) Steady() time.Duration { return s.scaled(clock.SteadyAfter) }
+func (s *Site) Steady() time.Duration { return s.scaled(clock.SteadyAfter) }
 
 // TickEvery is the interval at which the ledger wants to hear the clock.
-func (s Site) TickEvery() time.Duration { return max(s.scaled(tickEvery), tickLimit) }
+func (s *Site) TickEvery() time.Duration { return max(s.scaled(tickEvery), tickLimit) }
 
 // Operations says which operation of the service takes which stream.
 var Operations = map[string]cloud.Operation{
@@ -172,10 +172,7 @@ func (s *setups) waterHauled(out []tank.Outcome) (all []tank.Outcome) {
 			continue
 		}
 		why := fmt.Sprintf("%.1f bbl of water hauled, %.2f to %.2f in", l.RemovedBbl, l.Open, l.Close)
-		note := "tank " + l.Tank + ": " + why
-		if len(l.Review) > 0 {
-			note += "; look at it: " + tank.JoinReasons(l.Review)
-		}
+		note := "tank " + l.Tank + ": " + why + behind("; look at it: ", tank.JoinReasons(l.Review))
 		all = append(all, tank.Outcome{Event: &tank.Event{Rule: eventrules.WaterDraw, Tank: l.Tank, Start: l.Start, End: l.End, Bbl: l.RemovedBbl, Note: note}},
 			tank.Outcome{Verdict: &tank.Verdict{Tank: l.Tank, What: tank.WaterDrawn, Why: why, Start: l.Start, End: l.End, Open: l.Open, Close: l.Close, Bbl: l.RemovedBbl}})
 	}
@@ -222,7 +219,7 @@ type detectorInput struct {
 }
 
 // routes turns the site's settings round: from each point to what it feeds.
-func (s Site) routes() map[collectors.Point]*routes {
+func (s *Site) routes() map[collectors.Point]*routes {
 	m := map[collectors.Point]*routes{}
 	at := func(p collectors.Point) *routes {
 		if m[p] == nil {

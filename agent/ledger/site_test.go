@@ -104,7 +104,7 @@ func TestCommentsKeepTheBarrelsBesideManyReasons(t *testing.T) {
 	for k := range 9 {
 		load.Review = append(load.Review, fmt.Sprintf("its last %d bbl, after 20 min, left slower than the pump drew: foam, or a hose that ran on", k))
 	}
-	got := Site{Zone: time.UTC}.comments(Tank{}, HeldTicket{Load: load}, clock.Trusted, 500)
+	got := (&Site{Zone: time.UTC}).comments(Tank{}, HeldTicket{Load: load}, clock.Trusted, 500)
 	for _, want := range []string{"gauge_bbl=203.3; err_bbl=0.4; inflow_bbl=0.0; removed_bbl=205.1; ", "needs review: its last 0 bbl", " and 6 more"} {
 		if !strings.Contains(got, want) || len(got) > 500 {
 			t.Errorf("%d characters, want %q in %q", len(got), want, got)
@@ -118,7 +118,7 @@ func TestCommentsKeepTheBarrelsBesideLongReasons(t *testing.T) {
 	for _, c := range "abc" {
 		load.Review = append(load.Review, strings.Repeat(string(c), 130))
 	}
-	got := Site{Zone: time.UTC}.comments(Tank{}, HeldTicket{Load: load}, clock.Trusted, 500)
+	got := (&Site{Zone: time.UTC}).comments(Tank{}, HeldTicket{Load: load}, clock.Trusted, 500)
 	if !strings.Contains(got, "removed_bbl=44.1; ") || !strings.Contains(got, load.Review[1]+" and 1 more") || len(got) > 500 {
 		t.Errorf("%d characters: %q", len(got), got)
 	}

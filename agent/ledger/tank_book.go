@@ -22,7 +22,7 @@ const (
 )
 
 // bookRules are the site's settings of its tank book.
-func (s Site) bookRules() tankbook.Rules {
+func (s *Site) bookRules() tankbook.Rules {
 	r := tankbook.Rules{Zone: s.Zone, GaugeOff: s.ProductionDay, LossLimit: s.LossLimit, Metered: make([]bool, len(s.Tanks))}
 	if r.Zone == nil {
 		r.Zone = time.UTC
@@ -347,10 +347,7 @@ func (l *Ledger) moveRun(r *BookRow, t *BookTicket, b *TicketRecord, load *BookT
 	if r.Closing != nil {
 		r.Closing, r.ClosingInRun = new(*r.Closing+closes), r.ClosingInRun+closes
 	}
-	where := "count as in the tank"
-	if opens+closes < 0 {
-		where = "count as gone"
-	}
+	where := either(opens+closes < 0, "count as gone", "count as in the tank")
 	r.Remarks = append(slices.Clone(r.Remarks), fmt.Sprintf("since %s the load of %s, which the level has on %s, is booked with %s on %s: at the gauge-off between its %.2f bbl %s",
 		t.Since, load.Number, load.day, t.Number, b.Day, t.fell, where))
 }

@@ -106,8 +106,7 @@ func (tx *txn) applyInhibition(h *HeldTicket) {
 	}
 	for _, w := range tx.inhibitions {
 		if w.Tank == load.Tank && load.Start.Before(w.From) && load.End.After(w.From) {
-			load.Review = append(slices.Clone(load.Review), fmt.Sprintf("the tank was inhibited at %s, before it had ended, by %s: %s",
-				tx.l.site.timeOfDay(w.From), w.Person, w.Why))
+			askForReview(load, fmt.Sprintf("the tank was inhibited at %s, before it had ended, by %s: %s", tx.l.site.timeOfDay(w.From), w.Person, w.Why))
 		}
 	}
 }
@@ -141,12 +140,8 @@ func (tx *txn) closeInhibitions() {
 			keep = append(keep, w)
 			continue
 		}
-		note := fmt.Sprintf("%s: inhibited by %s: %s; ", w.Tank, w.Person, w.Why)
-		if len(w.Seen) > 0 {
-			note += "no ticket was made for what began meanwhile: " + strings.Join(w.Seen, "; ")
-		} else {
-			note += "nothing began meanwhile"
-		}
+		note := fmt.Sprintf("%s: inhibited by %s: %s; %s", w.Tank, w.Person, w.Why,
+			either(len(w.Seen) > 0, "no ticket was made for what began meanwhile: "+strings.Join(w.Seen, "; "), "nothing began meanwhile"))
 		tx.queueDiagnosis(tank.Event{Rule: eventrules.TankInhibited, Tank: w.Tank, Start: w.From, End: w.Until, Note: note})
 	}
 	if len(keep) != len(tx.inhibitions) {
@@ -194,4 +189,4 @@ func (tx *txn) capInhibitions(now time.Time) {
 }
 
 // timeOfDay is an instant as the site's people say it.
-func (s Site) timeOfDay(t time.Time) string { return t.In(s.Zone).Format("15:04") }
+func (s *Site) timeOfDay(t time.Time) string { return t.In(s.Zone).Format("15:04") }

@@ -12,7 +12,7 @@ import (
 // comments writes the evidence of a load in its fixed order, so that a person and a program find each figure where
 // they expect it. What the tank's configuration says comes first. The whole is at most limit characters; the reasons
 // for a review are the last to be cut.
-func (s Site) comments(t Tank, h HeldTicket, grade clock.Grade, limit int) string {
+func (s *Site) comments(t Tank, h HeldTicket, grade clock.Grade, limit int) string {
 	load := h.Load
 	parts := []string{"auto observation, not a custody ticket",
 		fmt.Sprintf("conf=%.2f", load.Confidence),
@@ -45,7 +45,7 @@ func (s Site) comments(t Tank, h HeldTicket, grade clock.Grade, limit int) strin
 }
 
 // rateText has rate and parts of a load; of one that nobody saw, the readings between which it was.
-func (s Site) rateText(load tank.Load) string {
+func (s *Site) rateText(load tank.Load) string {
 	if u := load.Hidden(); u != nil {
 		return fmt.Sprintf("unseen between %s and %s", u.From.In(s.Zone).Format("15:04:05"), u.To.In(s.Zone).Format("15:04:05"))
 	}
@@ -57,11 +57,7 @@ func inflowText(load tank.Load) string {
 	if load.InflowUnknown {
 		return ""
 	}
-	text := fmt.Sprintf("inflow_bbl=%.1f", load.InflowBbl)
-	if load.InflowErrorBbl > 0 {
-		text += fmt.Sprintf("; inflow_err_bbl=%.1f", load.InflowErrorBbl)
-	}
-	return text
+	return fmt.Sprintf("inflow_bbl=%.1f", load.InflowBbl) + either(load.InflowErrorBbl > 0, fmt.Sprintf("; inflow_err_bbl=%.1f", load.InflowErrorBbl), "")
 }
 
 const (
@@ -112,15 +108,13 @@ func (r reasons) text(shown int) string {
 	if len(r.review) == 0 {
 		return r.edited
 	}
-	review := "needs review: " + tank.JoinReasons(r.review[:shown])
-	if more := len(r.review) - shown; more > 0 {
-		review += fmt.Sprintf(" and %d more", more)
-	}
+	more := len(r.review) - shown
+	review := "needs review: " + tank.JoinReasons(r.review[:shown]) + either(more > 0, fmt.Sprintf(" and %d more", more), "")
 	return strings.TrimPrefix(r.edited+"; "+review, "; ")
 }
 
 // ownComments are the words before the evidence: the configuration's, or a person's.
-func (h HeldTicket) ownComments(t Tank) (text string, edited bool) {
+func (h *HeldTicket) ownComments(t Tank) (text string, edited bool) {
 	text = t.Comments
 	for _, e := range h.Edits {
 		if e.Field == "comments" {

@@ -24,12 +24,12 @@ func Number(prefix, site, tank string, start time.Time) string {
 }
 
 // number of a load of this site, no longer than the service takes it.
-func (s Site) number(prefix, tank string, start time.Time) string {
+func (s *Site) number(prefix, tank string, start time.Time) string {
 	return numberWithin(s.numberMax(), prefix, s.ID, tank, start)
 }
 
 // numberMax is the longest number that the service takes.
-func (s Site) numberMax() int {
+func (s *Site) numberMax() int {
 	if n := s.Wire.NumberMax; n > 0 {
 		return min(n, numberMax)
 	}

@@ -113,7 +113,7 @@ func TestANumberSaysWhatThereIsRoomFor(t *testing.T) {
 	} {
 		wire := cloud.DefaultWire()
 		wire.NumberMax = c.most
-		n := Site{ID: "COOPER12-7", Wire: wire}.number("A", c.tank, time.Date(2026, 3, 2, 7, 14, 0, 0, time.UTC))
+		n := (&Site{ID: "COOPER12-7", Wire: wire}).number("A", c.tank, time.Date(2026, 3, 2, 7, 14, 0, 0, time.UTC))
 		if !strings.HasPrefix(n, c.begin) || !strings.HasSuffix(n, c.end) || len(n) != c.length {
 			t.Errorf("%s within %d is %s of %d, want %s...%s of %d", c.tank, c.most, n, len(n), c.begin, c.end, c.length)
 		}

@@ -147,10 +147,7 @@ func (l *Ledger) hasLeft(number string) (b TicketRecord, err error) {
 	case b.Number == "" || b.Rejected != "" || err == nil && (e.State == outbox.Waiting || e.State == outbox.Dead):
 		return b, l.whyNotHeld(number)
 	case b.Voided != "":
-		next := "`gauger tickets add` without --replaces writes another"
-		if b.ReplacedBy != "" {
-			next = "it is that one which can be replaced or voided now"
-		}
+		next := either(b.ReplacedBy != "", "it is that one which can be replaced or voided now", "`gauger tickets add` without --replaces writes another")
 		return b, fmt.Errorf("ticket %s is void already: %s; %s", b.Number, b.Voided, next)
 	case err == nil && e.State == outbox.Dropped:
 		return b, fmt.Errorf("ticket %s was dropped, and nothing of it is booked; `gauger tickets add` writes another", b.Number)
@@ -161,10 +158,8 @@ func (l *Ledger) hasLeft(number string) (b TicketRecord, err error) {
 // void stages that a ticket that has left counts no more; by is the one that is booked in its place, if any.
 func (tx *txn) void(number, person, why, by string) (b TicketRecord) {
 	tx.amendTicket(strings.ToUpper(number), func(kept *TicketRecord) {
-		kept.VoidedAt = tx.now.Round(0)
-		if kept.Voided, kept.ReplacedBy = person+" on "+kept.VoidedAt.In(tx.l.site.Zone).Format(time.DateOnly)+": "+why, by; by != "" {
-			kept.Voided += "; " + by + bookedInstead
-		}
+		kept.VoidedAt, kept.ReplacedBy = tx.now.Round(0), by
+		kept.Voided = person + " on " + kept.VoidedAt.In(tx.l.site.Zone).Format(time.DateOnly) + ": " + why + either(by == "", "", "; "+by+bookedInstead)
 		b = *kept
 	})
 	tx.queueDiagnosis(tank.Event{Rule: eventrules.TicketCorrection, Tank: b.Tank, Start: b.Start, End: tx.now.Round(0),
@@ -178,7 +173,7 @@ func (l *Ledger) whyNotHeld(number string) error {
 	if err := l.LoadState(ticketKey+strings.ToUpper(number), &b); err != nil {
 		return err
 	}
-	at := b.Queued.In(l.site.Zone).Format("2006-01-02 15:04")
+	at := l.site.localMinute(b.Queued)
 	switch {
 	case b.Number == "":
 		return fmt.Errorf("%w among those held: %s; `gauger tickets list` shows them all", ErrNoTicket, number)
@@ -318,8 +313,7 @@ func (tx *txn) judgeManual(w *ManualTicket, known []TicketRecord) (doubts []stri
 		if b.Start.Equal(w.Start) && b.End.Equal(w.End) && slices.Equal(b.Gauged, []float64{w.Open, w.Close}) {
 			return nil, fmt.Errorf("ticket %s says the same already, tank, times and gauges; a load is booked once. If there were two, correct the times", b.Number)
 		}
-		doubt("ticket %s %s %s from %s to %s: both would be booked", b.Name(), covers, b.Tank,
-			from.In(site.Zone).Format("2006-01-02 15:04"), to.In(site.Zone).Format("15:04"))
+		doubt("ticket %s %s %s from %s to %s: both would be booked", b.Name(), covers, b.Tank, site.localMinute(from), site.timeOfDay(to))
 	}
 	for _, v := range tx.l.state.setups.detector.Waiting(tx.l.state.tanks, site.index(w.Tank)) {
 		if v.Bbl >= t.Loads.MinLoad && v.Start.Before(w.End) && w.Start.Before(v.End) {

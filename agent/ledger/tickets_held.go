@@ -60,8 +60,7 @@ func (s *heldTickets) assignHandles(site string) {
 func (s *heldTickets) markForReview(id, why string) {
 	for i := range s.all {
 		if l := s.all[i].Load; l.Tank == id && !slices.Contains(l.Review, why) {
-			l := &s.edit(i).Load
-			l.Review, l.Confidence = append(slices.Clone(l.Review), why), min(l.Confidence, discrepancySure)
+			doubt(&s.edit(i).Load, why)
 		}
 	}
 }
@@ -110,10 +109,10 @@ func (h *HeldTicket) record(queued time.Time) TicketRecord {
 }
 
 // name for people: the number, or the handle until there is one.
-func (h HeldTicket) name() string { return cmp.Or(h.Number, h.Handle) }
+func (h *HeldTicket) name() string { return cmp.Or(h.Number, h.Handle) }
 
 // waitsForPerson says that it waits for a person, and no hour will let it go.
-func (h HeldTicket) waitsForPerson(s *Site) bool {
+func (h *HeldTicket) waitsForPerson(s *Site) bool {
 	stopped := h.Stop != nil && h.Stop.Until.IsZero()
 	return h.Person == "" && h.Barred == "" && (stopped || s.HoldDoubtful && len(h.Load.Review) > 0)
 }
@@ -156,7 +155,7 @@ const sameStart = 5 * time.Minute
 
 // numberStart is the instant that the number is made of: the one under which the load was first seen and stored, so that a
 // restart in the middle changes nothing, unless the clock was set since.
-func (h HeldTicket) numberStart() time.Time {
+func (h *HeldTicket) numberStart() time.Time {
 	if h.Load.Start.Sub(h.Load.Began).Abs() < sameStart {
 		return h.Load.Began
 	}
@@ -198,11 +197,8 @@ func (h *HeldTicket) reviewClock(against time.Duration, now *ClockZeros, another
 	if asks >= 0 {
 		h.Load.Review = slices.Delete(h.Load.Review, asks, asks+1)
 	}
-	switch {
-	case anotherDay:
-		h.Load.Review = append(h.Load.Review, clock.Says(against)+AnotherDay)
-	case ours:
-		h.Load.Review = append(h.Load.Review, clock.Says(against)+byThisClock)
+	if ours || anotherDay {
+		h.Load.Review = append(h.Load.Review, clock.Says(against)+either(anotherDay, AnotherDay, byThisClock))
 	}
 	return true
 }
@@ -216,7 +212,7 @@ func (h *HeldTicket) byBoxClock(now *ClockZeros) bool {
 func (h *HeldTicket) correctLoad(c tank.Correction, by *ClockZeros) {
 	load := &h.Load
 	if c.Note != "" {
-		load.Review = append(slices.Clone(load.Review), c.Note)
+		askForReview(load, c.Note)
 		return
 	}
 	off := c.Start.Sub(load.Start)

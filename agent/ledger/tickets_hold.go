@@ -35,7 +35,7 @@ func (l *Ledger) Hold(number, person, why string, until time.Time) (leaves time.
 		h := &tx.held.all[i]
 		now := tx.now.Round(0)
 		if !until.IsZero() && until.Before(now) {
-			return fmt.Errorf("%s has passed; give a time to come", until.In(l.site.Zone).Format("2006-01-02 15:04"))
+			return fmt.Errorf("%s has passed; give a time to come", l.site.localMinute(until))
 		}
 		if until.After(h.Due) {
 			h.Due = until

@@ -102,10 +102,7 @@ func ErrorText(l *tank.Load) (text string) {
 	default:
 		text = fmt.Sprintf("give or take %.1f", l.ErrorBbl)
 	}
-	if l.Table == ByDiameter {
-		text += fmt.Sprintf(", and up to 1 %% (%.1f bbl) until it has a strapping table", l.GaugeBbl/100)
-	}
-	return text
+	return text + either(l.Table == ByDiameter, fmt.Sprintf(", and up to 1 %% (%.1f bbl) until it has a strapping table", l.GaugeBbl/100), "")
 }
 
 // InflowText tells of the oil that came while the tank was hauled.
@@ -116,11 +113,7 @@ func InflowText(l *tank.Load) string {
 	case l.InflowBbl < leastInflow:
 		return "none that could be seen"
 	}
-	text := fmt.Sprintf("%.1f bbl", l.InflowBbl)
-	if l.InflowErrorBbl < 0.1 {
-		return text
-	}
-	return fmt.Sprintf("%s (give or take %.1f)", text, l.InflowErrorBbl)
+	return fmt.Sprintf("%.1f bbl", l.InflowBbl) + either(l.InflowErrorBbl < 0.1, "", fmt.Sprintf(" (give or take %.1f)", l.InflowErrorBbl))
 }
 
 // Verdict says whether the trucks' tickets and the gauge agree, to half a percent or a barrel.

@@ -65,7 +65,7 @@ func (tx *txn) markKnownElsewhere(h *HeldTicket) {
 				receipts = append(receipts, b.Number)
 			}
 		case b.Load == nil && b.Start.Before(load.End) && load.Start.Before(b.End):
-			load.Review = append(slices.Clone(load.Review), "ticket "+b.Number+" by hand is of the same time")
+			askForReview(load, "ticket "+b.Number+" by hand is of the same time")
 		}
 	}
 	back, off := tx.l.putBack, time.Duration(0)
@@ -75,15 +75,11 @@ func (tx *txn) markKnownElsewhere(h *HeldTicket) {
 	why := "the store has lost what it knew of this time"
 	switch {
 	case !back.From.IsZero() && !from.Add(off).After(back.To) && !to.Add(off).Before(back.From):
-		why = "the store was put back to " + back.From.In(tx.l.site.Zone).Format("2006-01-02 15:04")
+		why = "the store was put back to " + tx.l.site.localMinute(back.From)
 	case receipts == nil:
 		return
 	}
-	why += ", the service may have this load's ticket already"
-	if receipts != nil {
-		why += ": " + strings.Join(receipts, ", ")
-	}
-	load.Review = append(slices.Clone(load.Review), why)
+	askForReview(load, why+", the service may have this load's ticket already"+behind(": ", strings.Join(receipts, ", ")))
 	h.Stop = &HoldOrder{Person: "gauger", At: tx.now.Round(0), Why: "look there, then release or reject this one"}
 }
 
@@ -95,7 +91,7 @@ func (tx *txn) dropNotFiniteOf(h *HeldTicket) {
 		return
 	}
 	what := "not a number: " + strings.Join(none, ", ")
-	h.Load.Review = append(slices.Clone(h.Load.Review), what)
+	askForReview(&h.Load, what)
 	if slices.Contains(none, "Open") || slices.Contains(none, "Close") {
 		h.Barred = "gauger, since its levels cannot be told (" + what + ")"
 		tx.queueDiagnosis(tank.Event{Rule: eventrules.TicketUnwritable, Tank: h.Load.Tank, Start: h.Load.Start, End: h.Load.End,
@@ -184,15 +180,9 @@ func (tx *txn) numberTaken(number string) bool {
 	if tx.held.numberTaken(number) {
 		return true
 	}
-	for _, p := range tx.puts {
-		if p.name == ticketKey+number {
-			return true
-		}
-	}
-	for _, r := range tx.records {
-		if r.ticket != nil && r.ticket.Number == number {
-			return true
-		}
+	if slices.ContainsFunc(tx.puts, func(p statePut) bool { return p.name == ticketKey+number }) ||
+		slices.ContainsFunc(tx.records, func(r stagedRecord) bool { return r.ticket != nil && r.ticket.Number == number }) {
+		return true
 	}
 	b, err := tx.l.box.Get(ticketKey + number)
 	if err != nil {
@@ -224,10 +214,7 @@ func (tx *txn) remindPerson(h *HeldTicket) bool {
 	h.Told = now
 	why := tank.JoinReasons(h.Load.Review)
 	if s := h.Stop; s != nil {
-		why = strings.TrimPrefix(why+"; held by "+s.Person, "; ")
-		if s.Why != "" {
-			why += ": " + s.Why
-		}
+		why = strings.TrimPrefix(why+"; held by "+s.Person, "; ") + behind(": ", s.Why)
 	}
 	tx.queueDiagnosis(tank.Event{Rule: eventrules.LoadNeedsReview, Tank: h.Load.Tank, Start: h.Load.Start, End: now,
 		Note: fmt.Sprintf("%s: ticket %s of %.1f bbl waits for a person: %s", h.Load.Tank, h.Number, h.Load.GaugeBbl, why)})
@@ -235,7 +222,7 @@ func (tx *txn) remindPerson(h *HeldTicket) bool {
 }
 
 // nextSameTime is the first instant, not before another, with the time of day that at has by the site's clock.
-func (s Site) nextSameTime(at, from time.Time) time.Time {
+func (s *Site) nextSameTime(at, from time.Time) time.Time {
 	y, m, day := from.In(s.Zone).Date()
 	hour, minute, second := at.In(s.Zone).Clock()
 	t := time.Date(y, m, day, hour, minute, second, 0, s.Zone)
