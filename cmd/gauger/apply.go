@@ -85,12 +85,8 @@ func (o *applyOptions) load(ctx context.Context, c *call, gauger *console.Client
 	if full, err := filepath.Abs(path); err == nil {
 		o.order.URL = full
 	}
-	request := "apply.load"
-	if o.order.Dry {
-		request = "apply.plan"
-	}
 	var plan applyPlan
-	if err := gauger.Call(ctx, request, o.order, &plan); err != nil {
+	if err := gauger.Call(ctx, either(o.order.Dry, "apply.plan", "apply.load"), o.order, &plan); err != nil {
 		return err
 	}
 	if c.json() && (o.noWait || plan.Until.IsZero()) {
@@ -109,15 +105,13 @@ func (o *applyOptions) load(ctx context.Context, c *call, gauger *console.Client
 	if err != nil {
 		return err
 	}
+	stands := t.Outcome == apply.Stands
 	if c.json() {
 		err = printJSON(c.out, t)
-	} else {
-		printTrial(c, t)
-		if t.Outcome == apply.Stands {
-			printNextStart(c, "", plan)
-		}
+	} else if printTrial(c, t); stands {
+		printNextStart(c, "", plan)
 	}
-	if t.Outcome != apply.Stands {
+	if !stands {
 		return errors.Join(err, errQuiet)
 	}
 	return err
@@ -180,15 +174,9 @@ func planError(p applyPlan) error {
 }
 
 func printApplyPlan(c *call, p applyPlan, noWait bool) {
-	for _, text := range p.Changes {
-		printWrapped(c, "- ", text)
-	}
-	for _, text := range p.Foreseen {
-		printWrapped(c, "! ", text)
-	}
-	for _, text := range p.Refused {
-		printWrapped(c, "refused: ", text)
-	}
+	printWrapped(c, "- ", p.Changes...)
+	printWrapped(c, "! ", p.Foreseen...)
+	printWrapped(c, "refused: ", p.Refused...)
 	switch {
 	case p.Same:
 		fmt.Fprintln(c.out, "nothing changes: this is what is at work")
@@ -253,25 +241,18 @@ func tellWorse(c *call, worse []string, told string) string {
 	case len(worse) == 0 || worse[0] == told:
 		return told
 	}
-	text := worse[0]
-	if n := len(worse) - 1; n > 0 {
-		text += fmt.Sprintf(" (and %d more: `gauger apply --history`)", n)
-	}
-	printWrapped(c, "worse than before: ", text)
+	more := len(worse) - 1
+	printWrapped(c, "worse than before: ", worse[0]+when(more > 0, fmt.Sprintf(" (and %d more: `gauger apply --history`)", more)))
 	return worse[0]
 }
 
 func printTrial(c *call, t apply.Trial) {
 	zone := findSite(c).zone()
 	fmt.Fprintf(c.out, "%s  %s  %s  by %s: %s\n", timeText(t.Began, zone), t.Hash[:min(8, len(t.Hash))], t.Source, cmp.Or(t.By, "nobody"), t.Outcome)
-	for _, why := range t.Reasons {
-		printWrapped(c, "  because ", why)
-	}
-	for _, text := range t.Changes {
-		printWrapped(c, "  - ", text)
-	}
+	printWrapped(c, "  because ", t.Reasons...)
+	printWrapped(c, "  - ", t.Changes...)
 	if t.Kept != "" {
-		fmt.Fprintf(c.out, "  the file that was tried: %s\n", t.Kept)
+		fmt.Fprintln(c.out, "  the file that was tried: "+t.Kept)
 	}
 }
 
@@ -302,14 +283,14 @@ func applyHistory(ctx context.Context, c *call) error {
 	}
 	if s.Now != nil {
 		printTrial(c, *s.Now)
-		for _, text := range s.Worse {
-			printWrapped(c, "  worse than before: ", text)
-		}
+		printWrapped(c, "  worse than before: ", s.Worse...)
 	}
 	return nil
 }
 
-// printWrapped prints a sentence behind what leads to it, in lines of 80 columns.
-func printWrapped(c *call, lead, text string) {
-	fmt.Fprint(c.out, lead+strings.TrimLeft(wrapped(strings.Repeat(" ", len(lead)), text), " "))
+// printWrapped prints sentences, each behind what leads to it, in lines of 80 columns.
+func printWrapped(c *call, lead string, texts ...string) {
+	for _, text := range texts {
+		fmt.Fprint(c.out, lead+strings.TrimLeft(wrapped(strings.Repeat(" ", len(lead)), text), " "))
+	}
 }

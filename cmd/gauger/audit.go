@@ -14,9 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-type auditOptions struct {
-	since string
-}
+type auditOptions struct{ since string }
 
 func auditCommand(c *call) *cobra.Command {
 	o := &auditOptions{}
@@ -30,7 +28,7 @@ func auditCommand(c *call) *cobra.Command {
 func (o *auditOptions) run(ctx context.Context, c *call, _ []string) error {
 	zone := findSite(c).zone()
 	times := siteTimes(zone)
-	wanted := control.AuditArgs{Since: times.parse("since", o.since, time.Time{})}
+	wanted := control.AuditArgs{Since: times.parse("since", o.since)}
 	if times.err != nil {
 		return times.err
 	}
@@ -38,10 +36,7 @@ func (o *auditOptions) run(ctx context.Context, c *call, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if c.json() {
-		return printJSON(c.out, all)
-	}
-	return printAudit(c.out, all, zone)
+	return c.show(all, func() error { return printAudit(c.out, all, zone) })
 }
 
 func readAudit(ctx context.Context, c *call, wanted control.AuditArgs) (all audit.Log, err error) {
@@ -66,38 +61,17 @@ func readAudit(ctx context.Context, c *call, wanted control.AuditArgs) (all audi
 
 // printAudit prints an act in a line, and what has to be said of it in the next one.
 func printAudit(w io.Writer, all audit.Log, zone *time.Location) error {
-	var errs []error
-	say := func(format string, args ...any) {
-		_, err := fmt.Fprintf(w, format, args...)
-		errs = append(errs, err)
-	}
-	if len(all.Entries) == 0 {
-		say("nothing was changed through gauger in that time\n")
-	}
+	text := when(len(all.Entries) == 0, "nothing was changed through gauger in that time\n")
 	for _, e := range all.Entries {
-		who := fmt.Sprintf("%s (%d)", e.Name, e.UID)
-		if e.From != "" {
-			who = fmt.Sprintf("%s (page, %s)", e.Name, e.From)
+		who := either(e.From != "", fmt.Sprintf("%s (page, %s)", e.Name, e.From), fmt.Sprintf("%s (%d)", e.Name, e.UID))
+		text += fmt.Sprintf("%s  %-6s  %-15s  %-14s %s\n", clockText(e.At.In(zone), "2006-01-02 15:04:05"), e.Result, e.Verb, oneLine(who), oneLine(orDash(e.Record)))
+		for _, says := range []string{behind("why: ", oneLine(e.Reason)), oneLine(e.Figures), oneLine(e.Why)} {
+			text += when(says != "", wrapped("    ", says))
 		}
-		say("%s  %-6s  %-15s  %-14s %s\n", clockText(e.At.In(zone), "2006-01-02 15:04:05"), e.Result, e.Verb, oneLine(who), oneLine(orDash(e.Record)))
-		if e.Reason != "" {
-			say("%s", wrapped("    ", "why: "+oneLine(e.Reason)))
-		}
-		if e.Figures != "" {
-			say("%s", wrapped("    ", oneLine(e.Figures)))
-		}
-		if e.Why != "" {
-			say("%s", wrapped("    ", oneLine(e.Why)))
-		}
-		if e.Skipped > 0 {
-			say("    %s of this user before it were counted and not kept\n", countText(e.Skipped, "denial"))
-		}
+		text += when(e.Skipped > 0, fmt.Sprintf("    %s of this user before it were counted and not kept\n", countText(e.Skipped, "denial")))
 	}
-	if !all.Oldest.IsZero() {
-		say("the trail reaches back to %s\n", timeText(all.Oldest, zone))
-	}
-	if all.Torn > 0 {
-		say("%s cannot be read, as a power cut leaves the last one\n", countText(all.Torn, "line"))
-	}
-	return errors.Join(errs...)
+	text += when(!all.Oldest.IsZero(), fmt.Sprintf("the trail reaches back to %s\n", timeText(all.Oldest, zone)))
+	text += when(all.Torn > 0, fmt.Sprintf("%s cannot be read, as a power cut leaves the last one\n", countText(all.Torn, "line")))
+	_, err := io.WriteString(w, text)
+	return err
 }

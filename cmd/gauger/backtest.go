@@ -35,11 +35,8 @@ type trial struct {
 }
 
 type backtestOptions struct {
-	readings  string
-	events    string
-	plot      string
-	against   string
-	readRange func(*config.Config) (backtestRange, error)
+	readings, events, plot, against string
+	readRange                       func(*config.Config) (backtestRange, error)
 }
 
 func backtestCommand(c *call) *cobra.Command {
@@ -343,16 +340,7 @@ func printBacktest(c *call, t *trial) error {
 			v.Tank, v.Open, v.Close, timeText(v.Start, h.zone()), v.End.In(h.zone()).Format("15:04"), v.Bbl, untilText(&v, func(t time.Time) string { return t.In(h.zone()).Format("15:04") }))
 	}
 	t.watch.printBlind(c.out, t.cfg)
-	last := fmt.Sprintf("%s, %s", countText(len(t.sent), "ticket"), countText(len(t.events), "event"))
-	if doubtful > 0 {
-		last += fmt.Sprintf("; %s for a person to look at", countText(doubtful, "load"))
-	}
-	if n := len(t.going); n > 0 {
-		last += fmt.Sprintf("; %s not decided by the end of the readings", countText(n, "load"))
-	}
-	if held > 0 {
-		last += fmt.Sprintf("; %s not sent by the end of the readings", countText(held, "load"))
-	}
-	_, err := fmt.Fprintln(c.out, "\n"+last)
-	return err
+	loads := func(n int, words string) string { return when(n > 0, "; "+countText(n, "load")+words) }
+	return printf(c.out, "\n%s, %s%s%s%s\n", countText(len(t.sent), "ticket"), countText(len(t.events), "event"), loads(doubtful, " for a person to look at"),
+		loads(len(t.going), " not decided by the end of the readings"), loads(held, " not sent by the end of the readings"))
 }

@@ -255,13 +255,9 @@ func printComparison(c *call, all *comparison) error {
 		return printJSON(c.out, all)
 	}
 	h := findSite(c)
-	there := "SENT"
-	if all.Against != sentTickets {
-		there = "IN " + all.Against
-	}
 	w := newTable(c.out)
 	if len(all.Tickets) > 0 {
-		w.printf("VERDICT\tNUMBER\tTANK\tSTART\tEND\tBACKTEST\t%s\tDIFFERENCE\n", there)
+		w.printf("VERDICT\tNUMBER\tTANK\tSTART\tEND\tBACKTEST\t%s\tDIFFERENCE\n", either(all.Against == sentTickets, "SENT", "IN "+all.Against))
 	}
 	for _, p := range all.Tickets {
 		x := p.ticket()
@@ -272,23 +268,21 @@ func printComparison(c *call, all *comparison) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if len(all.Tickets) > 0 {
-		fmt.Fprintln(c.out)
-	}
-	_, err := fmt.Fprintln(c.out, all.summary())
-	return err
+	return printf(c.out, "%s%s\n", when(len(all.Tickets) > 0, "\n"), all.summary())
 }
 
 func (p *pair) verdictWords(against string) string {
-	switch {
-	case p.Verdict == onlyHere:
+	switch p.Verdict {
+	case onlyHere:
 		return "only in the backtest"
-	case p.Verdict == onlyThere && against == sentTickets:
-		return "only sent"
-	case p.Verdict == onlyThere:
-		return "only in the file"
+	case onlyThere:
+		return onlyThereWords(against)
 	}
 	return p.Verdict
+}
+
+func onlyThereWords(against string) string {
+	return either(against == sentTickets, "only sent", "only in the file")
 }
 
 // gaugesText is a ticket's gauges and volume.
@@ -296,11 +290,7 @@ func (t *comparedTicket) gaugesText() string {
 	if t == nil || t.Open == nil || t.Close == nil {
 		return "-"
 	}
-	words := gaugeText(*t.Open) + " to " + gaugeText(*t.Close)
-	if t.Bbl != nil {
-		words += ", " + figureText(t.Bbl, 1) + " bbl"
-	}
-	return words
+	return gaugeText(*t.Open) + " to " + gaugeText(*t.Close) + when(t.Bbl != nil, ", "+figureText(t.Bbl, 1)+" bbl")
 }
 
 // difference says what is not the same, and what a reader should know of either side.
@@ -329,7 +319,7 @@ func (p *pair) difference() string {
 		if x.t == nil {
 			continue
 		}
-		if x.t.State != "sent" && x.t.State != "delivered" && x.t.State != "rejected" && x.t.State != "" {
+		if !slices.Contains([]string{"sent", "delivered", "rejected", ""}, x.t.State) {
 			all = append(all, x.side+": "+x.t.State)
 		}
 		if x.t.Remark != "" {
@@ -340,14 +330,7 @@ func (p *pair) difference() string {
 }
 
 func (all *comparison) summary() string {
-	there := "only sent"
-	if all.Against != sentTickets {
-		there = "only in the file"
-	}
-	together := signedText(all.Bbl, 1) + " bbl together"
-	if all.farthest > 0 {
-		together += fmt.Sprintf(", no gauge by more than %.2f in", all.farthest)
-	}
+	together := signedText(all.Bbl, 1) + " bbl together" + when(all.farthest > 0, fmt.Sprintf(", no gauge by more than %.2f in", all.farthest))
 	return fmt.Sprintf("%s: %d the same, %d different (%s), %d only in the backtest, %d %s",
-		countText(len(all.Tickets), "ticket"), all.Same, all.Differ, together, all.OnlyHere, all.OnlyThere, there)
+		countText(len(all.Tickets), "ticket"), all.Same, all.Differ, together, all.OnlyHere, all.OnlyThere, onlyThereWords(all.Against))
 }

@@ -77,10 +77,7 @@ func describeTank(t *config.Tank) string {
 	if full, err := t.Table.Barrels(t.Table.Top()); err == nil {
 		words += fmt.Sprintf(", %.0f bbl by the %s", full, tableName(t.Table.Name()))
 	}
-	if t.Lact() {
-		words += "; a meter makes its tickets"
-	}
-	return words
+	return words + when(t.Lact(), "; a meter makes its tickets")
 }
 
 // tankEvents sorts the events to the tanks that they name. Those that name none stand with the first tank, and say so. A
@@ -130,10 +127,7 @@ type eventBody struct {
 
 // parseTimes reads an event's times back: they are sent without a zone.
 func (d eventBody) parseTimes(cfg *config.Config) (start, end time.Time, err error) {
-	zone := time.UTC
-	if cfg.Service.Wire.EventZone == "site" {
-		zone = cfg.Zone
-	}
+	zone := eventZone(cfg.Service.Wire, cfg.Zone)
 	if start, err = parseTime(d.Start, zone, time.Time{}); err == nil {
 		end, err = parseTime(d.End, zone, time.Time{})
 	}

@@ -18,9 +18,8 @@ import (
 )
 
 type bookOptions struct {
-	one    string
-	month  string
-	period ledger.BookPeriod
+	one, month string
+	period     ledger.BookPeriod
 }
 
 func bookCommand(c *call) *cobra.Command {
@@ -103,15 +102,8 @@ func (h site) begun(tank string, rows []ledger.BookRow, begins []ledger.BookBegi
 			out = append(out, b.Tank+": not counted yet; the book begins with its first levels")
 			continue
 		}
-		text := b.Tank + ": counted"
-		if !b.Since.IsZero() {
-			text += " since about " + timeText(b.Since, h.zone())
-		}
-		text += fmt.Sprintf("; its first row comes about %s", timeText(b.Next, h.zone()))
-		if !b.Whole.Equal(b.Next) {
-			text += fmt.Sprintf(", without what was in the tank when the day began, and the first whole one about %s", timeText(b.Whole, h.zone()))
-		}
-		out = append(out, text)
+		out = append(out, b.Tank+": counted"+when(!b.Since.IsZero(), " since about "+timeText(b.Since, h.zone()))+"; its first row comes about "+timeText(b.Next, h.zone())+
+			when(!b.Whole.Equal(b.Next), ", without what was in the tank when the day began, and the first whole one about "+timeText(b.Whole, h.zone())))
 	}
 	return out
 }
@@ -129,10 +121,7 @@ func (h site) unbooked(p ledger.BookPeriod, rows []ledger.BookRow, now time.Time
 	day, _ := time.ParseInLocation(time.DateOnly, p.From, h.zone())
 	for n := 0; day.Format(time.DateOnly) <= p.To && n < 400; n, day = n+1, day.AddDate(0, 0, 1) {
 		ends := time.Date(day.Year(), day.Month(), day.Day()+1, 0, 0, 0, 0, h.zone()).Add(time.Duration(h.cfg.ProductionDay))
-		why := "no readings, or gauger did not run"
-		if now.Before(ends.Add(time.Hour)) {
-			why = "the day is not closed yet"
-		}
+		why := either(now.Before(ends.Add(time.Hour)), "the day is not closed yet", "no readings, or gauger did not run")
 		for _, t := range h.cfg.Tanks {
 			if date := day.Format(time.DateOnly); (p.Tank == "" || p.Tank == t.ID) && !have[date+"/"+t.ID] {
 				notes.Add(date, t.ID, why, why)
@@ -161,8 +150,7 @@ var bookColumns = []struct {
 // bookText prints the days with a total of the site, and below what has to be said of them.
 func bookText(out io.Writer, rows []ledger.BookRow, unbooked []string) error {
 	if len(rows) == 0 {
-		_, err := fmt.Fprintln(out, strings.Join(append([]string{"no closed production days; a day is closed some time after its gauge-off"}, unbooked...), "\n"))
-		return err
+		return printf(out, "%s\n", strings.Join(append([]string{"no closed production days; a day is closed some time after its gauge-off"}, unbooked...), "\n"))
 	}
 	t := newTable(out)
 	t.right = true
@@ -223,10 +211,7 @@ func knownOfSite(rows []ledger.BookRow) string {
 			all = append(all, fmt.Sprintf("%s %s without %s", c.head, figureText(sumOf(known, c.of), 2), strings.Join(without, " and ")))
 		}
 	}
-	if all == nil {
-		return ""
-	}
-	return "not known of every tank: " + strings.Join(all, ", ")
+	return behind("not known of every tank: ", strings.Join(all, ", "))
 }
 
 func sumOf(rows []ledger.BookRow, of func(r *ledger.BookRow) *float64) *float64 {
@@ -289,8 +274,5 @@ func bookCSV(out io.Writer, zone *time.Location, rows []ledger.BookRow) error {
 
 // inRunText is what of a stock was on its way; empty where nobody knows the stock.
 func inRunText(stock *float64, bbl float64) string {
-	if stock == nil && bbl == 0 {
-		return ""
-	}
-	return figureText(&bbl, 2)
+	return when(stock != nil || bbl != 0, figureText(&bbl, 2))
 }

@@ -105,8 +105,7 @@ func (o *bundleOptions) run(ctx context.Context, c *call, _ []string) error {
 	for _, line := range g.found {
 		fmt.Fprintln(c.err, line)
 	}
-	_, err = fmt.Fprintf(c.out, "%s: %d kB; CONTENTS.txt in it says what each file is; look through it before it leaves the site\n", file, (b.Len()+1023)>>10)
-	return err
+	return printf(c.out, "%s: %d kB; CONTENTS.txt in it says what each file is; look through it before it leaves the site\n", file, (b.Len()+1023)>>10)
 }
 
 // gatherer gathers a bundle's parts.
@@ -132,13 +131,9 @@ func (g *gatherer) clean() {
 
 // begin finds out who answers, and where the secrets are.
 func (g *gatherer) begin() {
-	unit, instance := "gauger", config.Instance(g.config)
-	if instance != "" {
-		unit = "gauger@" + instance
-	}
 	places := bundle.Places{
-		Configs: []string{g.config, filepath.Join(g.store, lastGoodFile)}, Store: g.store, Instance: instance, Environ: bundle.Environ(g.pid),
-		Folders: slices.DeleteFunc([]string{filepath.Dir(g.config), "/etc/gauger", "/run/credentials/" + unit + ".service", g.c.getenv("CREDENTIALS_DIRECTORY")}, func(s string) bool { return s == "" }),
+		Configs: []string{g.config, filepath.Join(g.store, lastGoodFile)}, Store: g.store, Instance: config.Instance(g.config), Environ: bundle.Environ(g.pid),
+		Folders: slices.DeleteFunc([]string{filepath.Dir(g.config), "/etc/gauger", "/run/credentials/" + g.unit(), g.c.getenv("CREDENTIALS_DIRECTORY")}, func(s string) bool { return s == "" }),
 	}
 	var unread []string
 	g.secrets, unread = places.Secrets()
@@ -173,6 +168,11 @@ func (g *gatherer) begin() {
 	}
 }
 
+// unit is systemd's for the configuration.
+func (g *gatherer) unit() string {
+	return "gauger" + behind("@", config.Instance(g.config)) + ".service"
+}
+
 func (g *gatherer) add(name, about string, text []byte, err error) {
 	g.parts = append(g.parts, bundle.Part{Name: name, About: about, Text: text, Err: err})
 }
@@ -192,10 +192,7 @@ func (g *gatherer) files() {
 
 // box takes what systemd, the kernel and the log say.
 func (g *gatherer) box(log string) {
-	unit := "gauger.service"
-	if instance := config.Instance(g.config); instance != "" {
-		unit = "gauger@" + instance + ".service"
-	}
+	unit := g.unit()
 	g.tool("unit.txt", "what systemd says of the unit", "systemctl", "show", unit, "-p",
 		"ActiveState,SubState,Result,NRestarts,ExecMainStatus,ExecMainStartTimestamp,StateChangeTimestamp,StatusText,MainPID,MemoryCurrent,DropInPaths")
 	if log != "" {

@@ -24,15 +24,8 @@ import (
 )
 
 type checkOptions struct {
-	print     bool
-	example   bool
-	schema    bool
-	templates bool
-	template  string
-	mapOf     string
-	plan      bool
-	slow      bool
-	onBox     bool
+	print, example, schema, templates, plan, slow, onBox bool
+	template, mapOf                                      string
 }
 
 func checkCommand(c *call) *cobra.Command {
@@ -98,10 +91,7 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 		return errors.Join(late, cfg.Print(verbatim(c.out)))
 	}
 	if late == nil {
-		good := "good"
-		if warned > 0 {
-			good = "good, but for " + countText(warned, "warning")
-		}
+		good := "good" + when(warned > 0, ", but for "+countText(warned, "warning"))
 		fmt.Fprintf(c.out, "%s: %s: %s, %s, %s\n", c.config, good, countText(len(cfg.Devices), "device"), countText(cfg.CountPoints(), "point"), countText(len(cfg.Tanks), "tank"))
 	} else {
 		fmt.Fprintln(c.err, late)
@@ -182,10 +172,7 @@ func printTanks(t *table, cfg *config.Config) {
 		t.printf("%s: %s\n", strings.Join(alike[text], ", "), text)
 	}
 	if cfg.LeaveAtOnce() {
-		whose := "each, also one that needs review (tickets.review: send),"
-		if cfg.Tickets.Review == "hold" {
-			whose = "each that needs no review"
-		}
+		whose := either(cfg.Tickets.Review == "hold", "each that needs no review", "each, also one that needs review (tickets.review: send),")
 		t.printf("tickets: %s leaves as soon as it is decided, %s after its load; to have time to edit or reject one, write tickets: {hold: 4h}\n", whose, spokenDuration(cfg.Tickets.Hold))
 	} else if cfg.Tickets.Review != "hold" && trucks {
 		t.printf("tickets: one that needs review leaves too when its hold is over (tickets.review: send); review: hold keeps it for a person\n")

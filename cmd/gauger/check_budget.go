@@ -95,8 +95,5 @@ func printPlan(t *table, b modbus.Budget) {
 
 // requestRange is "holding 100-103".
 func requestRange(r modbus.PlannedRequest) string {
-	if r.From == r.To {
-		return fmt.Sprintf("%s %d", r.Table, r.From)
-	}
-	return fmt.Sprintf("%s %d-%d", r.Table, r.From, r.To)
+	return fmt.Sprintf("%s %d%s", r.Table, r.From, when(r.To != r.From, fmt.Sprintf("-%d", r.To)))
 }

@@ -31,9 +31,7 @@ func runClockTrust(ctx context.Context, c *call, _ []string) error {
 		return err
 	}
 	now := time.Now()
-	if c.json() {
-		return printJSON(c.out, map[string]any{"clock": clock.Trusted.String(), "now": now})
-	}
-	_, err = fmt.Fprintf(c.out, "the clock is trusted from now on: %s\n", now.In(findSite(c).zone()).Format("2006-01-02 15:04:05 MST"))
-	return err
+	return c.show(map[string]any{"clock": clock.Trusted.String(), "now": now}, func() error {
+		return printf(c.out, "the clock is trusted from now on: %s\n", now.In(findSite(c).zone()).Format("2006-01-02 15:04:05 MST"))
+	})
 }

@@ -88,6 +88,14 @@ type call struct {
 // json says that a program reads the result.
 func (c *call) json() bool { return c.format == "json" }
 
+// show prints a result: for a program as JSON, for a person as text does.
+func (c *call) show(result any, text func() error) error {
+	if c.json() {
+		return printJSON(c.out, result)
+	}
+	return text()
+}
+
 // newLogger writes JSON lines to standard error, or readable ones to a terminal.
 func newLogger(c *call, level string) zerolog.Logger {
 	l, err := zerolog.ParseLevel(level)

@@ -165,13 +165,9 @@ func (k *commissioner) sayLevel(p commission.Place, got []control.PointReading) 
 		return
 	}
 	text := fmt.Sprintf("  reads %.2f %s = %s (feet-inches-quarters), by %s", median, got[0].Unit, tank.Length(inches).Gauge(), countText(len(all), "reading"))
-	if p.Offset != 0 {
-		text += fmt.Sprintf("; with the offset of %gin it is %s", float64(p.Offset), (tank.Length(inches) + p.Offset).Gauge())
-	}
-	if age := time.Since(got[len(got)-1].At); age > time.Minute {
-		text += "; it is " + durationText(age.Round(time.Second)) + " old"
-	}
-	k.Say("%s", text)
+	text += when(p.Offset != 0, fmt.Sprintf("; with the offset of %gin it is %s", float64(p.Offset), (tank.Length(inches)+p.Offset).Gauge()))
+	age := time.Since(got[len(got)-1].At)
+	k.Say("%s", text+when(age > time.Minute, "; it is "+durationText(age.Round(time.Second))+" old"))
 }
 
 // checkGauge reads a hand gauge, which must have a unit.
@@ -228,8 +224,7 @@ func (k *commissioner) order(ctx context.Context, p commission.Place, v *commiss
 	}
 	k.Say("  %s", v.Order)
 	if v.Read == "" && wrong == "" {
-		kind := map[bool]string{true: "--kind input ", false: ""}[a.Input]
-		k.Say("  `gauger probe '%s' %d %d %s--expect %s` looks for it in every type, scale and order", a.URL, a.Unit, a.Address, kind, v.Gauge.Gauge())
+		k.Say("  `gauger probe '%s' %d %d %s--expect %s` looks for it in every type, scale and order", a.URL, a.Unit, a.Address, when(a.Input, "--kind input "), v.Gauge.Gauge())
 	}
 	return wrong, doubt
 }

@@ -77,8 +77,7 @@ func runVersion(_ context.Context, c *call, args []string) error {
 	if len(args) > 0 {
 		return usageError{"version takes no arguments"}
 	}
-	_, err := fmt.Fprintf(c.out, "gauger %s %s/%s %s\n", version, runtime.GOOS, runtime.GOARCH, runtime.Version())
-	return err
+	return printf(c.out, "gauger %s %s/%s %s\n", version, runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
 
 // version is set by the build.

@@ -193,6 +193,11 @@ func withConnection(c *call, do func(d *connection) error) error {
 	return errors.Join(err, left)
 }
 
+// ask sends one request over a connection of its own.
+func ask(ctx context.Context, c *call, request string, args, result any) error {
+	return withConnection(c, func(d *connection) error { return d.request(ctx, request, args, result) })
+}
+
 // becomeOwner lets root's command work in the store as the user whom it belongs to: who may write there could have laid
 // links in the place of its files, and what root leaves there the daemon could not read. back gives root's rights again, for
 // what the person has asked for elsewhere.

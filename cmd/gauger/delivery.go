@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -167,11 +166,7 @@ func printDeliveries(c *call, d *connection, all []sentRecord) error {
 	for _, s := range all {
 		left[s.State]++
 	}
-	if c.json() {
-		if err := printJSON(c.out, all); err != nil {
-			return err
-		}
-	} else if err := printDeliveryLines(c.out, all); err != nil {
+	if err := c.show(all, func() error { return printDeliveryLines(c.out, all) }); err != nil {
 		return err
 	}
 	switch {
@@ -188,20 +183,17 @@ func printDeliveries(c *call, d *connection, all []sentRecord) error {
 }
 
 func printDeliveryLines(w io.Writer, all []sentRecord) error {
-	var errs []error
+	text := ""
 	for _, s := range all {
-		_, err := fmt.Fprintln(w, s.text())
-		errs = append(errs, err)
+		text += s.text() + "\n"
 	}
-	return errors.Join(errs...)
+	_, err := io.WriteString(w, text)
+	return err
 }
 
 // text is a record's fate in a line: what became of it, where it is, what it says, and the service's answer.
 func (s sentRecord) text() string {
-	text := fmt.Sprintf("%s: %s/%d", s.State, s.Stream, s.Seq)
-	if s.What != "" {
-		text += ": " + s.What
-	}
+	text := fmt.Sprintf("%s: %s/%d", s.State, s.Stream, s.Seq) + behind(": ", s.What)
 	switch {
 	case s.State == "queued" && s.Reason != "":
 		text += "; not taken yet: " + s.Reason

@@ -13,9 +13,7 @@ import (
 	"gauger/agent/control"
 )
 
-type devicesQueryOptions struct {
-	query control.DevicesArgs
-}
+type devicesQueryOptions struct{ query control.DevicesArgs }
 
 func devicesQueryCommand(c *call) *cobra.Command {
 	o := &devicesQueryOptions{}
@@ -50,7 +48,7 @@ func devicesQueryCommand(c *call) *cobra.Command {
 
 func (o *devicesQueryOptions) run(ctx context.Context, c *call, _ []string) error {
 	var found control.QueryResult[cloud.Device]
-	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "devices.query", o.query, &found) }); err != nil {
+	if err := ask(ctx, c, "devices.query", o.query, &found); err != nil {
 		return err
 	}
 	var raw []json.RawMessage

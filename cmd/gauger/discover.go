@@ -103,10 +103,7 @@ var brokerFlags = strings.NewReplacer("the keys username and password", "--usern
 
 // asFlags tells of a mistake in the words of the command line.
 func asFlags(p collectors.Problem) collectors.Problem {
-	path := "--" + strings.ReplaceAll(p.Path, "_", "-")
-	if p.Path == "mqtt" {
-		path = "the address"
-	}
+	path := either(p.Path == "mqtt", "the address", "--"+strings.ReplaceAll(p.Path, "_", "-"))
 	return collectors.Problem{Path: path, Message: brokerFlags.Replace(p.Message)}
 }
 
@@ -143,21 +140,16 @@ func printDiscovered(c *call, dev config.Device, all []mqtt.Heard, more int) err
 		}
 		topics, points = append(topics, d), append(points, found)
 	}
-	if c.json() {
+	switch {
+	case c.json():
 		return printJSON(c.out, append([]discoveredTopic{}, topics...))
+	case len(all) == 0:
+		return printf(c.out, "# nothing was heard; listen longer (--for), or ask for other topics (--topic)\n")
 	}
-	if len(all) == 0 {
-		_, err := fmt.Fprintln(c.out, "# nothing was heard; listen longer (--for), or ask for other topics (--topic)")
-		return err
+	err := writeDiscovered(verbatim(c.out), dev, topics, points)
+	if more > 0 {
+		err = errors.Join(err, printf(c.out, "# and %s on further topics; name a narrower --topic\n", countText(more, "message")))
 	}
-	return errors.Join(writeDiscovered(verbatim(c.out), dev, topics, points), printMoreTopics(c, more))
-}
-
-func printMoreTopics(c *call, more int) error {
-	if more == 0 {
-		return nil
-	}
-	_, err := fmt.Fprintf(c.out, "# and %s on further topics; name a narrower --topic\n", countText(more, "message"))
 	return err
 }
 
@@ -196,14 +188,8 @@ func writeDiscovered(w io.Writer, dev config.Device, topics []discoveredTopic, p
 }
 
 func publicationText(t discoveredTopic) string {
-	how := countText(t.Messages, "message")
-	if t.Retained {
-		how += ", kept by the broker"
-	}
-	if t.Every > 0 {
-		how += ", every " + durationText(time.Duration(t.Every*float64(time.Second)))
-	}
-	return how + ": "
+	every := time.Duration(t.Every * float64(time.Second))
+	return countText(t.Messages, "message") + when(t.Retained, ", kept by the broker") + when(t.Every > 0, ", every "+durationText(every)) + ": "
 }
 
 // payloadText is a payload on one line: as text, or as hexadecimal digits.
@@ -211,15 +197,9 @@ func payloadText(payload []byte) string {
 	const most = 200
 	if utf8.Valid(payload) && !slices.ContainsFunc(payload, func(b byte) bool { return b < ' ' && b != '\n' && b != '\r' && b != '\t' }) {
 		text := []rune(strings.Join(strings.Fields(string(payload)), " "))
-		if len(text) > most {
-			return string(text[:most]) + "..."
-		}
-		return string(text)
+		return string(text[:min(len(text), most)]) + when(len(text) > most, "...")
 	}
-	if len(payload) > most/2 {
-		return fmt.Sprintf("hex %x...", payload[:most/2])
-	}
-	return fmt.Sprintf("hex %x", payload)
+	return fmt.Sprintf("hex %x", payload[:min(len(payload), most/2)]) + when(len(payload) > most/2, "...")
 }
 
 // uniqueName is a name that no other point has yet.

@@ -17,9 +17,8 @@ import (
 )
 
 type eventsGetOptions struct {
-	start string
-	end   string
-	query control.EventsArgs
+	start, end string
+	query      control.EventsArgs
 }
 
 func eventsGetCommand(c *call) *cobra.Command {
@@ -46,7 +45,7 @@ func (o *eventsGetOptions) run(ctx context.Context, c *call, args []string) erro
 		return usageError{"--object-id wants --object-type Device or --object-type Well"}
 	}
 	times := siteTimes(findSite(c).zone())
-	o.query.Start, o.query.End = times.parse("start", o.start, time.Time{}), times.parse("end", o.end, time.Time{})
+	o.query.Start, o.query.End = times.parse("start", o.start), times.parse("end", o.end)
 	switch {
 	case times.err != nil:
 		return times.err
@@ -54,7 +53,7 @@ func (o *eventsGetOptions) run(ctx context.Context, c *call, args []string) erro
 		return usageError{"--start must lie before --end"}
 	}
 	var found control.QueryResult[cloud.Event]
-	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "events.get", o.query, &found) }); err != nil {
+	if err := ask(ctx, c, "events.get", o.query, &found); err != nil {
 		return err
 	}
 	h := findSite(c)
@@ -72,17 +71,21 @@ func (o *eventsGetOptions) run(ctx context.Context, c *call, args []string) erro
 
 // eventTime is a time of an event, which the service mostly writes without a zone, as the site's clock shows it; another text stays as it came.
 func (h site) eventTime(text string) string {
-	at := time.UTC
-	if h.cloudWire().EventZone == "site" {
-		at = h.zone()
-	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		if t, err = time.ParseInLocation("2006-01-02T15:04:05", text, at); err != nil {
+		if t, err = time.ParseInLocation("2006-01-02T15:04:05", text, eventZone(h.cloudWire(), h.zone())); err != nil {
 			return text
 		}
 	}
 	return t.In(h.zone()).Format("2006-01-02 15:04:05 MST")
+}
+
+// eventZone is that in which the service writes the times of events, which have none.
+func eventZone(w cloud.Wire, site *time.Location) *time.Location {
+	if w.EventZone == "site" {
+		return site
+	}
+	return time.UTC
 }
 
 // diagnosticEvent is a diagnostic event in the service's shape, with both spellings of its object.
@@ -145,13 +148,9 @@ func readEventFile(c *call, cfg *config.Config, path string) ([]outgoingRecord, 
 	if err != nil {
 		return nil, err
 	}
-	at := time.UTC
-	if cfg.Service.Wire.EventZone == "site" {
-		at = cfg.Zone
-	}
 	var records []outgoingRecord
 	for i, e := range all {
-		r, err := eventRecord(cfg.Service.Wire, e, at)
+		r, err := eventRecord(cfg.Service.Wire, e, eventZone(cfg.Service.Wire, cfg.Zone))
 		if err != nil {
 			return nil, fmt.Errorf("%s: record %d: %w", path, i+1, err)
 		}

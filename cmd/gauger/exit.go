@@ -62,11 +62,7 @@ func inWords(ctx context.Context, err error) error {
 	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	ended := "stopped before it was done"
-	if ctx.Err() != nil {
-		ended = "interrupted"
-	}
-	return wordedError{console.Words(err, ended), err}
+	return wordedError{console.Words(err, either(ctx.Err() != nil, "interrupted", "stopped before it was done")), err}
 }
 
 // exitStatus says what went wrong and turns it into an exit status.

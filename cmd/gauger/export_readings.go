@@ -51,8 +51,14 @@ func (o *exportReadingsOptions) run(ctx context.Context, c *call, _ []string) er
 
 // writeReadings writes a recording piece by piece. What of the recorder cannot be read is told beside it.
 func writeReadings(ctx context.Context, c *call, d *connection, w control.ReadingsArgs, out io.Writer) error {
-	if _, err := io.WriteString(out, recorder.CSVHeader); err != nil {
-		return fmt.Errorf("write the readings: %w", err)
+	write := func(text string) error {
+		if _, err := io.WriteString(out, text); err != nil {
+			return fmt.Errorf("write the readings: %w", err)
+		}
+		return nil
+	}
+	if err := write(recorder.CSVHeader); err != nil {
+		return err
 	}
 	none := true
 	err := d.stream(ctx, "readings", w, func(raw json.RawMessage) error {
@@ -64,10 +70,7 @@ func writeReadings(ctx context.Context, c *call, d *connection, w control.Readin
 			fmt.Fprintln(c.err, "warning: "+r.Damage)
 		}
 		none = none && r.CSV == ""
-		if _, err := io.WriteString(out, r.CSV); err != nil {
-			return fmt.Errorf("write the readings: %w", err)
-		}
-		return nil
+		return write(r.CSV)
 	})
 	if err == nil && none {
 		fmt.Fprintln(c.err, "the recorder has no readings of these points and this time"+unknownPoints(c, w.Points))
@@ -90,10 +93,7 @@ func unknownPoints(c *call, names []collectors.Point) string {
 			unknown = append(unknown, fmt.Sprintf("%q is no point of the configuration%s", name, didYouMean(string(name), known)))
 		}
 	}
-	if unknown == nil {
-		return ""
-	}
-	return "; " + strings.Join(unknown, "; ")
+	return behind("; ", strings.Join(unknown, "; "))
 }
 
 // stream follows one of the operations that go on, until it is over.

@@ -30,10 +30,7 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 		}
 		var known []string
 		cmd.Flags().VisitAll(func(x *pflag.Flag) { known = append(known, dashed(x.Name)) })
-		meant := didYouMean(dashed(name), known)
-		if slices.Contains(formatsOf(cmd), name) {
-			meant = " (did you mean --format " + name + "?)"
-		}
+		meant := either(slices.Contains(formatsOf(cmd), name), " (did you mean --format "+name+"?)", didYouMean(dashed(name), known))
 		return usageError{fmt.Sprintf("there is no flag %s%s%s", dashed(name), meant, hint)}
 	}
 	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
@@ -169,12 +166,7 @@ func addPageFlags(f *pflag.FlagSet, page, size *int, all *bool) {
 	f.BoolVar(all, "all", false, "follow the pages to the end")
 }
 
-func dashed(name string) string {
-	if len(name) == 1 {
-		return "-" + name
-	}
-	return "--" + name
-}
+func dashed(name string) string { return either(len(name) == 1, "-", "--") + name }
 
 // twoDashes writes flags as cobra takes them: -format json and --c FILE, which Go's own flag package takes as well as
 // --format json and -c FILE, stand in scripts. What follows a flag that takes a value is its value, whatever it begins
@@ -219,20 +211,17 @@ func twoDashes(root *cobra.Command, args []string) []string {
 
 // subcommand is the command of that name below another; nil when there is none.
 func subcommand(cmd *cobra.Command, name string) *cobra.Command {
-	for _, sub := range cmd.Commands() {
-		if sub.Name() == name {
-			return sub
-		}
+	all := cmd.Commands()
+	if i := slices.IndexFunc(all, func(sub *cobra.Command) bool { return sub.Name() == name }); i >= 0 {
+		return all[i]
 	}
 	return nil
 }
 
 // didYouMean is " (did you mean X?)" when one of the words is close to got, else nothing.
 func didYouMean(got string, words []string) string {
-	if w := nearest(got, words); w != "" {
-		return " (did you mean " + w + "?)"
-	}
-	return ""
+	w := nearest(got, words)
+	return when(w != "", " (did you mean "+w+"?)")
 }
 
 // nearest is the word that a person most probably meant by got: the only point of that name, whatever its device, else the

@@ -182,10 +182,7 @@ func visitFlags(cmd *cobra.Command, see func(name, value, about string)) {
 		if value != "FILE" {
 			value = strings.ToUpper(value)
 		}
-		if x.DefValue != "" && x.DefValue != "false" && x.DefValue != "0" {
-			about += " (default " + x.DefValue + ")"
-		}
-		see(dashed(x.Name), value, about)
+		see(dashed(x.Name), value, about+when(x.DefValue != "" && x.DefValue != "false" && x.DefValue != "0", " (default "+x.DefValue+")"))
 	})
 }
 

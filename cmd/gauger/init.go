@@ -135,10 +135,7 @@ func (o *initOptions) write(c *call, s *draft.Site, kept string) error {
 
 // configFlag is the -c that a next command needs to find this one's configuration; empty: none.
 func (c *call) configFlag() string {
-	if c.config == cmp.Or(c.getenv("GAUGER_CONFIG"), defaultConfig) {
-		return ""
-	}
-	return " -c " + c.config
+	return when(c.config != cmp.Or(c.getenv("GAUGER_CONFIG"), defaultConfig), " -c "+c.config)
 }
 
 // given turns flags into answers. Where one of a kind was given, no more of that kind are asked for.
@@ -152,11 +149,7 @@ func (o *initOptions) given() (map[string]string, error) {
 		}
 		unit := cmp.Or(pairs["unit"], "1")
 		all[key+"url"], all[key+"units"], all[key+unit+".map"] = pairs[""], unit, pairs["map"]
-		if pairs["name"] != "" {
-			all[key+unit+".name"] = pairs["name"]
-		} else {
-			all[key+unit+".name"] = map[bool]string{true: "plc", false: fmt.Sprintf("plc-%d", n+1)}[n == 0]
-		}
+		all[key+unit+".name"] = cmp.Or(pairs["name"], either(n == 0, "plc", fmt.Sprintf("plc-%d", n+1)))
 		all[key+unit+".register.1"] = ""
 		if n == len(o.modbus)-1 && len(o.maps) > 0 {
 			all[key+unit+".map"] = o.maps[len(o.maps)-1]

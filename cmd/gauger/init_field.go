@@ -57,11 +57,7 @@ func probeFor(c *call) func(context.Context, string, int, int, bool, string, str
 			return nil, err
 		}
 		if height != "" && !found.anyFits() {
-			other := fmt.Sprintf("%d", register)
-			if !input {
-				other = "input " + other
-			}
-			fmt.Fprintln(c.out, found.noneFits(a, other))
+			fmt.Fprintln(c.out, found.noneFits(a, fmt.Sprintf("%s%d", when(!input, "input "), register)))
 		}
 		told := map[string]bool{}
 		for _, g := range found.Guesses {

@@ -48,7 +48,7 @@ func runKeysRenew(ctx context.Context, c *call, args []string) error {
 		return err
 	}
 	var got control.RenewResult
-	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "keys.renew", control.KeyArgs{Slot: slot}, &got) }); err != nil {
+	if err := ask(ctx, c, "keys.renew", control.KeyArgs{Slot: slot}, &got); err != nil {
 		return fmt.Errorf("%w; `gauger keys show` tells what is known of the keys, `gauger keys set %s` takes a new one", err, slot)
 	}
 	if got.Warning != "" {
@@ -57,17 +57,11 @@ func runKeysRenew(ctx context.Context, c *call, args []string) error {
 	if c.json() {
 		return printJSON(c.out, got)
 	}
-	value := "its value stays"
-	if got.Key != "none" {
-		value = "its value now has the fingerprint " + got.Key
-	}
-	_, err = fmt.Fprintf(c.out, "renewed: the %s key ends %s; %s\n", slot, keyEndText(got.Expires, got.Assumed, findSite(c).zone()), value)
-	return err
+	value := either(got.Key == "none", "its value stays", "its value now has the fingerprint "+got.Key)
+	return printf(c.out, "renewed: the %s key ends %s; %s\n", slot, keyEndText(got.Expires, got.Assumed, findSite(c).zone()), value)
 }
 
-type keysSetOptions struct {
-	file, anyway string
-}
+type keysSetOptions struct{ file, anyway string }
 
 func keysSetCommand(c *call) *cobra.Command {
 	o := &keysSetOptions{}
@@ -93,9 +87,7 @@ func (o *keysSetOptions) run(ctx context.Context, c *call, args []string) error 
 		return usageError{fmt.Sprintf("that is %s, and keys have %d to %d: look whether all of it was given and nothing else. It was not taken; if it is the key all the same, say why with --anyway \"TEXT\"",
 			countText(n, "character"), config.LeastKey, config.MostKey)}
 	}
-	if err := withConnection(c, func(d *connection) error {
-		return d.request(ctx, "keys.set", control.KeyArgs{Slot: slot, Key: key}, nil)
-	}); err != nil {
+	if err := ask(ctx, c, "keys.set", control.KeyArgs{Slot: slot, Key: key}, nil); err != nil {
 		return err
 	}
 	if cfg, err := config.Load(c.config); err == nil {
@@ -107,11 +99,10 @@ func (o *keysSetOptions) run(ctx context.Context, c *call, args []string) error 
 			fmt.Fprintf(c.err, "put it into its place too (%s), or the next start tries the old one again\n", from)
 		}
 	}
-	if c.json() {
-		return printJSON(c.out, control.KeyArgs{Slot: slot, Key: keys.Secret(key).Fingerprint()})
-	}
-	_, err = fmt.Fprintf(c.out, "taken: the %s key with the fingerprint %s; the next request tries it\n", slot, keys.Secret(key).Fingerprint())
-	return err
+	fingerprint := keys.Secret(key).Fingerprint()
+	return c.show(control.KeyArgs{Slot: slot, Key: fingerprint}, func() error {
+		return printf(c.out, "taken: the %s key with the fingerprint %s; the next request tries it\n", slot, fingerprint)
+	})
 }
 
 // readSecret reads a secret of one line from a file, or from standard input, where nothing of it shows on a terminal.
@@ -194,8 +185,7 @@ func runKeysShow(ctx context.Context, c *call, _ []string) error {
 	case c.json():
 		return printJSON(c.out, all)
 	case len(all) == 0 && len(unread) == 0:
-		_, err := fmt.Fprintln(c.out, "there is no key; `gauger keys set primary` takes one, or put one where service.primary_key says")
-		return err
+		return printf(c.out, "there is no key; `gauger keys set primary` takes one, or put one where service.primary_key says\n")
 	}
 	at := findSite(c).zone()
 	t := newTable(c.out)
@@ -220,19 +210,10 @@ func keySentences(all []keys.Status, unread map[string]string, running bool, at 
 	var lines []string
 	works, tried := 0, 0
 	newer := control.NewerKeys(all)
-	for _, slot := range []string{"primary", "secondary"} {
-		var values []keys.Status
-		for _, k := range all {
-			if k.Slot == slot {
-				values = append(values, k)
-			}
-		}
+	for _, slot := range slots {
+		values := slices.DeleteFunc(slices.Clone(all), func(k keys.Status) bool { return k.Slot != slot })
 		if why := unread[slot]; why != "" && len(values) == 0 {
-			by := ""
-			if !running {
-				by = " by this command"
-			}
-			lines = append(lines, fmt.Sprintf("The %s key cannot be read%s: %s", slot, by, why))
+			lines = append(lines, fmt.Sprintf("The %s key cannot be read%s: %s", slot, when(!running, " by this command"), why))
 			continue
 		}
 		if len(values) == 0 {
@@ -335,11 +316,7 @@ func keySentence(slot string, k keys.Status, at *time.Location, none bool) strin
 		text += "is not tried yet"
 	}
 	if k.State != "refused" && !k.Expires.IsZero() {
-		ends := "; it ends "
-		if k.Expires.Before(k.Accepted) {
-			ends = ", though the service said that it ends "
-		}
-		text += ends + keyEndText(k.Expires, k.Assumed, at)
+		text += either(k.Expires.Before(k.Accepted), ", though the service said that it ends ", "; it ends ") + keyEndText(k.Expires, k.Assumed, at)
 	}
 	switch {
 	case !k.Doubt.IsZero():

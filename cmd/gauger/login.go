@@ -51,13 +51,10 @@ func (o *loginOptions) run(ctx context.Context, c *call, _ []string) error {
 		}
 	}
 	var got control.LoginResult
-	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "login", o.request, &got) }); err != nil {
+	if err := ask(ctx, c, "login", o.request, &got); err != nil {
 		return err
 	}
-	if c.json() {
-		return printJSON(c.out, got)
-	}
-	return printLogin(c, got)
+	return c.show(got, func() error { return printLogin(c, got) })
 }
 
 func printLogin(c *call, got control.LoginResult) error {
@@ -65,11 +62,7 @@ func printLogin(c *call, got control.LoginResult) error {
 	t := newTable(c.out)
 	t.printf("logged in\t%s (result %d)\n", got.User, got.Result)
 	for _, customer := range got.Customers {
-		mark := ""
-		if customer.ID == got.Customer {
-			mark = " (this one)"
-		}
-		t.printf("customer\t%s %s%s\n", customer.ID, customer.Name, mark)
+		t.printf("customer\t%s %s%s\n", customer.ID, customer.Name, when(customer.ID == got.Customer, " (this one)"))
 	}
 	if got.Primary != "none" {
 		t.printf("primary key\t%s, ends %s\n", got.Primary, keyEndText(got.PrimaryEnd, false, at))

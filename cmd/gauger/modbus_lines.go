@@ -93,7 +93,7 @@ func (a probeRequest) onWire() int {
 }
 
 func (a probeRequest) otherKind() string {
-	return map[bool]string{true: "--kind holding", false: "--kind input"}[a.Input]
+	return either(a.Input, "--kind holding", "--kind input")
 }
 
 // lineTaken is a line that cannot be had with the settings that were asked for.
@@ -266,10 +266,7 @@ func newTracer(c *call, r *readingPrinter) tracer {
 
 // traceSpan says how long a trace goes on.
 func traceSpan(watch bool, wait time.Duration) string {
-	if watch {
-		return ""
-	}
-	return ", for " + wait.String()
+	return when(!watch, ", for "+wait.String())
 }
 
 // speaks says whether one of the points is read on the line with this URL; without points, or a configuration that names them, any

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -131,54 +132,34 @@ func printRecords(ctx context.Context, c *call, selections ...selection) error {
 		return err
 	}
 	all := []control.Entry{}
-	err := eachRecord(ctx, c, selections, func(e control.Entry) error { all = append(all, e); return nil })
-	switch {
-	case err != nil:
+	if err := eachRecord(ctx, c, selections, func(e control.Entry) error { all = append(all, e); return nil }); err != nil {
 		return err
-	case c.json():
-		return printJSON(c.out, all)
 	}
-	return printTable(c.out, all, findSite(c).zone())
+	return c.show(all, func() error { return printTable(c.out, all, findSite(c).zone()) })
 }
 
 // printTable prints records, a line each.
 func printTable(w io.Writer, all []control.Entry, zone *time.Location) error {
 	if len(all) == 0 {
-		_, err := fmt.Fprintln(w, "nothing")
-		return err
+		return printf(w, "nothing\n")
 	}
 	t := newTable(w)
 	t.printf("RECORD\tSTATE\tSINCE\tWHAT\tWHY\n")
 	for _, e := range all {
-		since := e.At
-		if !e.Since.IsZero() {
-			since = e.Since
-		}
-		t.printf("%s/%d\t%s\t%s\t%s\t%s\n", e.Stream, e.Seq, stateWord(e), timeText(since, zone), recordText(e), reasonText(e))
+		t.printf("%s/%d\t%s\t%s\t%s\t%s\n", e.Stream, e.Seq, stateWord(e), timeText(cmp.Or(e.Since, e.At), zone), recordText(e), reasonText(e))
 	}
 	return t.Flush()
 }
 
 // stateWord is a record's state as people call it.
 func stateWord(e control.Entry) string {
-	if _, _, _, unreadable := e.Message(); unreadable {
-		return "unreadable"
-	}
-	return strings.Replace(e.State, "dead", "refused", 1)
+	_, _, _, unreadable := e.Message()
+	return either(unreadable, "unreadable", strings.Replace(e.State, "dead", "refused", 1))
 }
 
 func recordText(e control.Entry) string {
-	what := e.Label
-	if e.Address != "" {
-		what += " for " + e.Address
-	}
-	if e.Says != "" {
-		what += ": " + e.Says
-	}
-	if _, raw, _, unreadable := e.Message(); unreadable && e.Body != nil {
-		what += fmt.Sprintf(": %.60q", raw)
-	}
-	return what
+	_, raw, _, unreadable := e.Message()
+	return e.Label + behind(" for ", e.Address) + behind(": ", e.Says) + when(unreadable && e.Body != nil, fmt.Sprintf(": %.60q", raw))
 }
 
 // reasonText says why a record is where it is.
@@ -189,10 +170,8 @@ func reasonText(e control.Entry) string {
 		return fmt.Sprintf("%s; %d bytes of %s", reason, len(raw), source)
 	case e.Reason != "":
 		return e.Reason
-	case e.State == "delivered" && e.Corr != "":
-		return fmt.Sprintf("status %d, correlation id %s", e.Status, e.Corr)
 	case e.State == "delivered":
-		return fmt.Sprintf("status %d", e.Status)
+		return fmt.Sprintf("status %d", e.Status) + behind(", correlation id ", e.Corr)
 	}
 	return e.Waits
 }
@@ -340,10 +319,7 @@ func runOutboxCheck(_ context.Context, c *call, args []string) error {
 	}
 	if c.json() {
 		r.Problems = append([]string{}, r.Problems...)
-		if printed := printJSON(c.out, r); printed != nil {
-			return printed
-		}
-		return err
+		return cmp.Or(printJSON(c.out, r), err)
 	}
 	if r.Bytes > 0 {
 		fmt.Fprintf(c.out, "%s: %d bytes, %d waiting, %d refused, %s\n", args[0], r.Bytes, r.Records, r.DeadLetters, countText(r.Bad, "problem"))

@@ -28,26 +28,19 @@ func runOutboxShow(ctx context.Context, c *call, args []string) error {
 		return err
 	}
 	var e control.Entry
-	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "outbox.show", which, &e) }); err != nil {
+	if err := ask(ctx, c, "outbox.show", which, &e); err != nil {
 		return err
 	}
-	if c.json() {
-		return printJSON(c.out, e)
-	}
-	return showEntry(c.out, e, findSite(c).zone())
+	return c.show(e, func() error { return showEntry(c.out, e, findSite(c).zone()) })
 }
 
 // showEntry prints one record for a person: where it is and why, the service's answer, and what goes over the wire.
 func showEntry(w io.Writer, e control.Entry, zone *time.Location) error {
 	t := newTable(w)
-	answer := ""
-	if e.Status != 0 {
-		answer = strconv.Itoa(e.Status)
-	}
 	for _, x := range [][2]string{
 		{e.Stream + "/" + strconv.FormatUint(e.Seq, 10), strings.TrimSpace(stateWord(e) + " " + recordText(e))},
 		{"queued", timeText(e.At, zone)}, {"start", e.Start}, {"object", e.Object},
-		{strings.Replace(e.State, "dead", "refused", 1), timeText(e.Since, zone)}, {"last answer", answer}, {"correlation id", e.Corr},
+		{strings.Replace(e.State, "dead", "refused", 1), timeText(e.Since, zone)}, {"last answer", statusText(e.Status)}, {"correlation id", e.Corr},
 		{"why", e.Reason}, {"unclear", e.Unclear.Text(func(t time.Time) string { return timeText(t, zone) })}, {"why it waits", e.Waits},
 	} {
 		if x[1] != "" && x[1] != "-" {
@@ -58,8 +51,7 @@ func showEntry(w io.Writer, e control.Entry, zone *time.Location) error {
 		return err
 	}
 	if source, raw, why, ok := e.Message(); ok {
-		_, err := fmt.Fprintf(w, "%s sent %q: %s\n", source, raw, why)
-		return err
+		return printf(w, "%s sent %q: %s\n", source, raw, why)
 	}
 	switch {
 	case e.Request != nil:
@@ -68,11 +60,9 @@ func showEntry(w io.Writer, e control.Entry, zone *time.Location) error {
 	case e.Body != nil:
 		return printJSON(verbatim(w), e.Body)
 	case e.Raw != nil:
-		_, err := fmt.Fprintf(w, "its bytes cannot be trusted: %q\n", e.Raw)
-		return err
+		return printf(w, "its bytes cannot be trusted: %q\n", e.Raw)
 	}
-	_, err := fmt.Fprintln(w, "its body is not kept any more")
-	return err
+	return printf(w, "its body is not kept any more\n")
 }
 
 type outboxExportOptions struct {
@@ -110,8 +100,7 @@ func (o *outboxExportOptions) run(ctx context.Context, c *call, args []string) e
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.err, "%s written to %s\n", countText(n, "record"), o.file)
-	return err
+	return printf(c.err, "%s written to %s\n", countText(n, "record"), o.file)
 }
 
 // exportRecords writes the records of selections as lines of csv or JSON, and says how many.
@@ -138,18 +127,8 @@ func exportRecords(ctx context.Context, c *call, out io.Writer, selections ...se
 const entryColumns = "stream,number,state,what,start,object,address,queued,since,status,correlation_id,why,body"
 
 func entryRow(e control.Entry, zone *time.Location) []string {
-	at := func(t time.Time) string {
-		if t.IsZero() {
-			return ""
-		}
-		return t.In(zone).Format(time.RFC3339)
-	}
-	status := ""
-	if e.Status != 0 {
-		status = strconv.Itoa(e.Status)
-	}
 	return []string{e.Stream, strconv.FormatUint(e.Seq, 10), stateWord(e), spreadsheetText(e.Label), e.Start, e.Object, spreadsheetText(e.Address),
-		at(e.At), at(e.Since), status, spreadsheetText(e.Corr), spreadsheetText(reasonText(e)), string(e.Body)}
+		zonedText(e.At, zone, time.RFC3339), zonedText(e.Since, zone, time.RFC3339), statusText(e.Status), spreadsheetText(e.Corr), spreadsheetText(reasonText(e)), string(e.Body)}
 }
 
 // isRefusedMessage says that a person means messages that could not be decoded.

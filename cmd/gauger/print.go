@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"unicode/utf8"
 
 	"gauger/agent/dialogue"
+	"gauger/agent/ledger"
 	"gauger/agent/tank"
 )
 
@@ -78,6 +80,26 @@ func (l *unsteered) Write(b []byte) (int, error) {
 func steers(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == '\ufeff')
 }
+
+// printf writes a text that is formatted.
+func printf(w io.Writer, format string, args ...any) error {
+	_, err := fmt.Fprintf(w, format, args...)
+	return err
+}
+
+// either is the first of two texts where something holds, else the second.
+func either(holds bool, yes, no string) string {
+	if holds {
+		return yes
+	}
+	return no
+}
+
+// when is a text where something holds, else nothing.
+func when(holds bool, text string) string { return either(holds, text, "") }
+
+// behind is a text behind what leads to it, and nothing where there is none.
+func behind(lead, text string) string { return when(text != "", lead+text) }
 
 func printJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
@@ -166,12 +188,7 @@ func firstLine(s string) string {
 }
 
 // countText is "1 tank" or "2 tanks".
-func countText(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
+func countText(n int, noun string) string { return ledger.Plural(n, noun) }
 
 // figureText prints a figure with so many places, or nothing.
 func figureText(v *float64, places int) string {
@@ -183,21 +200,24 @@ func figureText(v *float64, places int) string {
 
 // levelText is a level in inches; one that the service has in another unit keeps what the barrels are reckoned of.
 func levelText(in *float64) string {
-	if in != nil && math.Abs(*in-hundredths(*in)) > 1e-6 {
-		return figureText(in, 4)
-	}
-	return figureText(in, 2)
+	return either(in != nil && math.Abs(*in-hundredths(*in)) > 1e-6, figureText(in, 4), figureText(in, 2))
 }
 
 // hundredths is a volume as it is printed with two places.
 func hundredths(v float64) float64 { return math.Round(v*100) / 100 }
 
-func orDash(text string) string {
-	if text == "" {
-		return "-"
+func orDash(text string) string { return cmp.Or(text, "-") }
+
+// zonedText is a time in a layout, empty where there is none.
+func zonedText(t time.Time, zone *time.Location, layout string) string {
+	if t.IsZero() {
+		return ""
 	}
-	return text
+	return t.In(zone).Format(layout)
 }
+
+// statusText is the status of an answer; empty where none came.
+func statusText(status int) string { return when(status != 0, strconv.Itoa(status)) }
 
 // spreadsheetText keeps a spreadsheet from taking a text for a formula: what begins as one gets an apostrophe before it.
 func spreadsheetText(s string) string {

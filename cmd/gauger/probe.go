@@ -123,13 +123,11 @@ func probeOn(ctx context.Context, lines *line.Lines, a probeRequest) (p probeRes
 }
 
 type probeOptions struct {
-	expect  string
-	between string
-	height  tank.Length
-	most    uint
-	trace   bool
-	request probeRequest
-	kind    string
+	expect, between, kind string
+	height                tank.Length
+	most                  uint
+	trace                 bool
+	request               probeRequest
 }
 
 func probeCommand(c *call) *cobra.Command {
@@ -207,8 +205,7 @@ func (p probeResult) print(out io.Writer, a probeRequest, most int) error {
 	if err := t.Flush(); err != nil || !a.expects() || p.anyFits() {
 		return err
 	}
-	_, err := fmt.Fprintln(out, "\n"+p.noneFits(a, a.otherKind()))
-	return err
+	return printf(out, "\n%s\n", p.noneFits(a, a.otherKind()))
 }
 
 // farOff says that a reading is off what is expected by more than the half of it, or is no number.
@@ -225,10 +222,7 @@ func (p probeResult) printRows(t *table, a probeRequest, most int) (shown []gues
 		if len(shown) == most {
 			break
 		}
-		if fits && g.farOff(a) {
-			continue
-		}
-		if told[g.key(g.Type, g.Order)] {
+		if fits && g.farOff(a) || told[g.key(g.Type, g.Order)] {
 			continue
 		}
 		shown = append(shown, g)
@@ -288,17 +282,11 @@ func (g guess) valueText() string {
 	case g.Value == nil:
 		return "no number"
 	}
-	text, unit := strconv.FormatFloat(*g.Value, 'g', 8, 64), ""
-	if g.Unit != "" {
-		unit = " " + g.Unit
-	}
+	text := strconv.FormatFloat(*g.Value, 'g', 8, 64)
 	if !strings.HasPrefix(g.Type, "float") || *g.Value == math.Trunc(*g.Value) && math.Abs(*g.Value) < 1e15 {
 		text = strconv.FormatFloat(*g.Value, 'f', -1, 64)
 	}
-	if text += unit; g.Fits {
-		text += " fits"
-	}
-	return text
+	return text + behind(" ", g.Unit) + when(g.Fits, " fits")
 }
 
 func (p probeResult) anyFits() bool {

@@ -21,11 +21,7 @@ type ledgerProof struct {
 	Tickets []ticketRow `json:"tickets"`
 }
 
-type proofOptions struct {
-	from string
-	to   string
-	of   string
-}
+type proofOptions struct{ from, to, of string }
 
 func proofCommand(c *call) *cobra.Command {
 	o := &proofOptions{of: "streams"}
@@ -57,13 +53,10 @@ func (o *proofOptions) run(ctx context.Context, c *call, _ []string) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case c.json():
-		err = printJSON(c.out, p)
-	case c.format == "csv":
+	if c.format == "csv" {
 		err = csv.NewWriter(c.out).WriteAll(p.csvLines(o.of, h))
-	default:
-		err = printProof(c, h, p)
+	} else {
+		err = c.show(p, func() error { return printProof(c, h, p) })
 	}
 	if err == nil && (!p.Holds || p.lost() != "") {
 		fmt.Fprintln(c.err, p.failureText())
@@ -112,20 +105,11 @@ func printProof(c *call, h site, p ledgerProof) error {
 			ends = fmt.Sprintf("%d LOST, every other one accounted for", s.Whole.Lost)
 		}
 		t.printf("%s\tin all\t%s\t%s\n", control.StreamName(s.Stream), countsRow(s.Whole), ends)
-		ends = ""
-		if s.NoReceipt > 0 {
-			ends = fmt.Sprintf("+ %s without a receipt", countText(int(s.NoReceipt), "record"))
-		}
-		if s.Before > 0 {
-			ends = strings.TrimSpace(ends + fmt.Sprintf(" (before them %s whose time is no longer known)", countText(int(s.Before), "record")))
-		}
-		if !s.Since.IsZero() {
-			ends = strings.TrimSpace(ends + " (receipts are kept since " + timeText(s.Since, h.zone()) + ")")
-		}
-		if s.Moved {
-			ends = strings.TrimSpace(ends + " (counted a moment after the row above: records came or went meanwhile)")
-		}
-		t.printf("\taccepted then\t%s\t%s\n", countsRow(s.Within), ends)
+		ends = when(s.NoReceipt > 0, fmt.Sprintf(" + %s without a receipt", countText(int(s.NoReceipt), "record"))) +
+			when(s.Before > 0, fmt.Sprintf(" (before them %s whose time is no longer known)", countText(int(s.Before), "record"))) +
+			when(!s.Since.IsZero(), " (receipts are kept since "+timeText(s.Since, h.zone())+")") +
+			when(s.Moved, " (counted a moment after the row above: records came or went meanwhile)")
+		t.printf("\taccepted then\t%s\t%s\n", countsRow(s.Within), strings.TrimSpace(ends))
 	}
 	if len(p.Unused) > 0 {
 		t.printf("\nNOT USED: readings without a time of the device, which may have waited at the broker, so that nobody knows when they were true\nPOINT\tREADINGS\tFIRST\tLAST\n")
@@ -146,17 +130,14 @@ func printProof(c *call, h site, p ledgerProof) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if p.Holds && len(p.Events.Missing) > 0 {
-		_, err := fmt.Fprintln(c.out, "\nThe ledger holds here, but the service has not all of the events that it said it took: ask there, and look for the tickets of that time too.")
-		return err
-	}
-	if p.Holds && !slices.ContainsFunc(p.Streams, func(s control.StreamProof) bool { return s.Whole.Accepted > 0 }) {
-		_, err := fmt.Fprintln(c.out, "\nNothing was accepted yet.")
-		return err
-	}
-	if p.Holds && p.lost() == "" {
-		_, err := fmt.Fprintln(c.out, "\nThe ledger holds: every record that was accepted is accounted for.")
-		return err
+	switch {
+	case !p.Holds: // which is told beside it
+	case len(p.Events.Missing) > 0:
+		return printf(c.out, "\nThe ledger holds here, but the service has not all of the events that it said it took: ask there, and look for the tickets of that time too.\n")
+	case !slices.ContainsFunc(p.Streams, func(s control.StreamProof) bool { return s.Whole.Accepted > 0 }):
+		return printf(c.out, "\nNothing was accepted yet.\n")
+	case p.lost() == "":
+		return printf(c.out, "\nThe ledger holds: every record that was accepted is accounted for.\n")
 	}
 	return nil
 }
@@ -241,18 +222,10 @@ func withHeader(names string, lines [][]string) [][]string {
 // ticketLines are the tickets by when they left and what the service said.
 func (p *ledgerProof) ticketLines(h site, layout string) [][]string {
 	lines := [][]string{{"NUMBER", "TANK", "START", "END", "STATE", "ANSWERED", "STATUS", "CORRELATION ID", "REMARK"}}
-	at := func(t time.Time) string {
-		if t.IsZero() {
-			return ""
-		}
-		return t.In(h.zone()).Format(layout)
-	}
+	at := func(t time.Time) string { return zonedText(t, h.zone(), layout) }
 	for i := range p.Tickets {
-		r, status := &p.Tickets[i], ""
-		if r.Status != 0 {
-			status = strconv.Itoa(r.Status)
-		}
-		lines = append(lines, []string{r.Name(), r.Tank, at(r.Start), at(r.End), r.State, at(r.Answered), status, r.Corr, r.proofRemark()})
+		r := &p.Tickets[i]
+		lines = append(lines, []string{r.Name(), r.Tank, at(r.Start), at(r.End), r.State, at(r.Answered), statusText(r.Status), r.Corr, r.proofRemark()})
 	}
 	return lines
 }

@@ -27,9 +27,8 @@ import (
 )
 
 type readOptions struct {
-	watch bool
-	wait  time.Duration
-	trace bool
+	watch, trace bool
+	wait         time.Duration
 }
 
 func readCommand(c *call) *cobra.Command {
@@ -145,16 +144,14 @@ func (r *readingPrinter) print(s control.PointReading) error {
 		if err != nil {
 			return fmt.Errorf("write a reading: %w", err)
 		}
-		_, err = fmt.Fprintln(r.out, string(b))
-		return err
+		return printf(r.out, "%s\n", string(b))
 	}
 	value, unit := shortValue(string(s.Value)), string(s.Unit)
 	if value == "null" {
 		value, unit = "-", ""
 	}
 	line := fmt.Sprintf("%s  %-*s  %12s %-7s  %-9s  %s", s.At.In(r.site.zone()).Format(time.TimeOnly), r.width, s.Point, value, unit, s.Quality, s.Error)
-	_, err := fmt.Fprintln(r.out, strings.TrimRight(line, " "))
-	return err
+	return printf(r.out, "%s\n", strings.TrimRight(line, " "))
 }
 
 // shortValue cuts a fraction to the seven digits that a float32 has; all else stays as it is.
@@ -185,20 +182,23 @@ func (r *readingPrinter) fromDaemon(ctx context.Context, daemon *console.Client,
 			return err
 		}
 	}
-	for _, p := range r.site.points(points) {
-		if seen[p.Point] {
-			continue
-		}
-		if err := r.printUnheard(p, errors.New("the running gauger has not read it yet")); err != nil {
-			return err
+	return r.printUnheard(r.site.points(points), func(p collectors.Point) string { return when(!seen[p], "the running gauger has not read it yet") })
+}
+
+// printUnheard prints a bad reading for each point that was not heard, and says why; empty: it was.
+func (r *readingPrinter) printUnheard(points []config.PointInfo, why func(collectors.Point) string) error {
+	for _, p := range points {
+		if text := why(p.Point); text != "" {
+			if err := r.printBad(p, text); err != nil {
+				return err
+			}
 		}
 	}
 	return r.exitError()
 }
 
-// printUnheard prints a bad reading of a point that was not heard.
-func (r *readingPrinter) printUnheard(p config.PointInfo, why error) error {
-	return r.print(control.PointReadingOf(collectors.Reading{Point: p.Point, Value: math.NaN(), Unit: p.Unit, At: time.Now(), Err: why}))
+func (r *readingPrinter) printBad(p config.PointInfo, why string) error {
+	return r.print(control.PointReadingOf(collectors.Reading{Point: p.Point, Value: math.NaN(), Unit: p.Unit, At: time.Now(), Err: errors.New(why)}))
 }
 
 // exitError is status 1 when a reading was not good; each has said why.
@@ -237,7 +237,9 @@ func (r *readingPrinter) fromDevices(parent context.Context, cfg *config.Config,
 	case parent.Err() != nil:
 		return errors.New("interrupted before every point was heard")
 	}
-	return r.printMissing(cfg, wait)
+	return r.printUnheard(pointsAndTemplates(cfg), func(p collectors.Point) string {
+		return when(r.awaited[p], cmp.Or(r.missing[string(p)], fmt.Sprintf("nothing was heard for %s", wait)))
+	})
 }
 
 // runCollectors runs the collectors until all of them have ended.
@@ -249,20 +251,6 @@ func runCollectors(ctx context.Context, gather []collectors.Named, host collecto
 	}
 	wg.Wait()
 	return errors.Join(errs...)
-}
-
-// printMissing prints a bad reading for each point that was not heard.
-func (r *readingPrinter) printMissing(cfg *config.Config, wait time.Duration) error {
-	for _, p := range pointsAndTemplates(cfg) {
-		if !r.awaited[p.Point] {
-			continue
-		}
-		why := cmp.Or(r.missing[string(p.Point)], fmt.Sprintf("nothing was heard for %s", wait))
-		if err := r.printUnheard(p, errors.New(why)); err != nil {
-			return err
-		}
-	}
-	return r.exitError()
 }
 
 // Emit implements collectors.Host: the first reading of each point, or every one.
@@ -287,19 +275,18 @@ func (r *readingPrinter) Emit(ctx context.Context, batch []collectors.Reading) e
 
 // hint says once what to do about a line on which nobody answers.
 func (r *readingPrinter) hint(batch []collectors.Reading) {
+	if r.hints == nil || r.see != nil || r.site.cfg == nil {
+		return
+	}
 	for _, x := range batch {
-		if x.Err == nil || r.hints == nil || r.see != nil || r.site.cfg == nil {
-			continue
-		}
-		name, _, _ := strings.Cut(string(x.Point), "/")
 		for _, dev := range r.site.cfg.Devices {
 			polled := config.Options[modbus.Device](dev)
-			if polled == nil || dev.Name != name {
+			if x.Err == nil || polled == nil || !strings.HasPrefix(string(x.Point), dev.Name+"/") {
 				continue
 			}
-			if advice := line.Advice(x.Err, polled.URL); advice != "" && !r.hinted[name+advice] {
-				r.hinted[name+advice] = true
-				fmt.Fprintf(r.hints, "%s: %s\n", name, advice)
+			if advice := line.Advice(x.Err, polled.URL); advice != "" && !r.hinted[dev.Name+advice] {
+				r.hinted[dev.Name+advice] = true
+				fmt.Fprintf(r.hints, "%s: %s\n", dev.Name, advice)
 			}
 		}
 	}
@@ -332,14 +319,10 @@ func pointTemplates(cfg *config.Config) (all []pointTemplate) {
 	if cfg == nil {
 		return nil
 	}
-	for _, dev := range cfg.Devices {
-		broker := config.Options[mqtt.Device](dev)
-		if broker == nil {
-			continue
-		}
+	for _, broker := range optionsOf[mqtt.Device](cfg.Devices) {
 		for _, p := range broker.Points {
 			if p.Template() {
-				all = append(all, pointTemplate{p, dev.Name})
+				all = append(all, pointTemplate{p, broker.Name})
 			}
 		}
 	}
@@ -370,7 +353,7 @@ func (r *readingPrinter) Notice(_ context.Context, n collectors.Notice) error {
 	}
 	r.missing[n.Source] = n.Note
 	if r.awaited == nil {
-		r.err = cmp.Or(r.err, r.printUnheard(config.PointInfo{Point: collectors.Point(n.Source)}, errors.New(n.Note)))
+		r.err = cmp.Or(r.err, r.printBad(config.PointInfo{Point: collectors.Point(n.Source)}, n.Note))
 	}
 	return nil
 }

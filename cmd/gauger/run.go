@@ -17,9 +17,7 @@ import (
 	"gauger/config"
 )
 
-type runOptions struct {
-	strict bool
-}
+type runOptions struct{ strict bool }
 
 func runCommand(c *call) *cobra.Command {
 	o := &runOptions{}

@@ -347,21 +347,21 @@ func (a *atWork) reload(ctx context.Context) error {
 	a.again = false
 	a.mu.Unlock()
 	if again {
-		a.reloadFile(ctx, d)
+		a.reloadFile(ctx)
 	}
 	for asked := range looks(ctx, lackingRetry, a.hup) {
 		if asked || len(d.lacking) > 0 {
 			d.retryLacking(ctx, asked)
 		}
 		if asked {
-			a.reloadFile(ctx, d)
+			a.reloadFile(ctx)
 		}
 	}
 	return nil
 }
 
 // reloadFile applies the configuration's file, where it is another one than what is at work and was not tried before.
-func (a *atWork) reloadFile(ctx context.Context, d *daemon) {
+func (a *atWork) reloadFile(ctx context.Context) {
 	path := a.c.config
 	v, err := loadRevision(path)
 	if v == nil {

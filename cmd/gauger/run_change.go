@@ -156,11 +156,10 @@ func (a *atWork) giveUp(why error) *revision {
 	if a.was == nil {
 		return nil
 	}
-	back, err := a.endTrial(apply.Back, "it cannot begin: "+firstLine(why.Error()))
-	if err != nil {
-		return nil
+	if back, err := a.endTrial(apply.Back, "it cannot begin: "+firstLine(why.Error())); err == nil {
+		return back
 	}
-	return back
+	return nil
 }
 
 // endTrial notes how the trial ended, and gives what was at work before it. The lock is held.

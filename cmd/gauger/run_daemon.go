@@ -364,11 +364,10 @@ func (o *lasting) takeOver(d *daemon, goesOn func(device string) bool) error {
 func (o *lasting) running(cfg *config.Config) func(device string) bool {
 	var names []string
 	for _, g := range cfg.Groups() {
-		if _, running := o.crew.Members(g.Key); !running {
-			continue
-		}
-		for _, d := range g.Devices {
-			names = append(names, d.Name)
+		if _, running := o.crew.Members(g.Key); running {
+			for _, d := range g.Devices {
+				names = append(names, d.Name)
+			}
 		}
 	}
 	return func(device string) bool {

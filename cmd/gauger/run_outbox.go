@@ -104,11 +104,7 @@ func resumeLink(l *link.Link, cfg *config.Config, box *outbox.Box, log zerolog.L
 
 // storeLinkUsage stores the bytes of the day. A disk that does not take them is the outbox's to tell.
 func (d *daemon) storeLinkUsage(count []byte) {
-	err := d.box.Update(func(tx *outbox.Tx) error {
-		tx.Put(linkStateKey, count)
-		return nil
-	})
-	if err != nil {
+	if err := d.box.Update(func(tx *outbox.Tx) error { tx.Put(linkStateKey, count); return nil }); err != nil {
 		d.log.Warn().Err(err).Msg("the bytes of the day were not stored; a restart counts fewer")
 	}
 }

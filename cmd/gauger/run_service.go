@@ -135,11 +135,9 @@ func (d *daemon) findLacking() map[string]string {
 	}
 	lacking("ca_file", d.client.Ready(), "")
 	const later = "; it is read again every minute and on reload, a systemd credential on restart"
-	for key, from := range map[string]func() error{
-		"primary_key":   func() error { _, err := readConfigured(d.cfg.Service.PrimaryKey); return err },
-		"secondary_key": func() error { _, err := readConfigured(d.cfg.Service.SecondaryKey); return err },
-	} {
-		lacking(key, from(), "; `gauger keys set` gives a key now"+later)
+	for key, from := range map[string]config.Secret{"primary_key": d.cfg.Service.PrimaryKey, "secondary_key": d.cfg.Service.SecondaryKey} {
+		_, err := readConfigured(from)
+		lacking(key, err, "; `gauger keys set` gives a key now"+later)
 	}
 	_, err := readHeaders(d.cfg)
 	lacking("secret_headers", err, later)

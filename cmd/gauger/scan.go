@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"gauger/collectors/modbus"
 	"gauger/collectors/modbus/line"
@@ -95,11 +93,9 @@ func scanAt(parent context.Context, lines *line.Lines, a scanRequest, url string
 }
 
 type scanOptions struct {
-	units   string
-	all     bool
-	trace   bool
-	request scanRequest
-	table   string
+	units, table string
+	all, trace   bool
+	request      scanRequest
 }
 
 func scanCommand(c *call) *cobra.Command {
@@ -169,32 +165,26 @@ func printScan(c *call, p *progress, all bool) error {
 	if len(p.found) == 0 {
 		return nil // the error says why nobody was asked
 	}
-	answers, damaged := 0, false
+	answers := 0
 	for _, f := range p.found {
-		damaged = damaged || f.Damaged
 		if f.Answers {
 			answers++
 		}
 	}
+	damaged := slices.ContainsFunc(p.found, func(f unitFound) bool { return f.Damaged })
 	for _, f := range shown {
 		fmt.Fprintf(c.out, "unit %3d%s  %s\n", f.Unit, p.settingText(f), f.How)
 	}
-	sum := fmt.Sprintf("%d of %s answered.", answers, countText(len(p.found), "unit"))
-	if len(p.urls) > 1 {
-		sum = fmt.Sprintf("%s to %s at %d settings.", countText(answers, "answer"), countText(len(p.found), "request"), len(p.urls))
-	}
-	_, err := fmt.Fprintf(c.out, "%s\n%s\n", sum, strings.Join(p.blindSpots(damaged), "\n"))
-	return err
+	sum := either(len(p.urls) > 1, fmt.Sprintf("%s to %s at %d settings.", countText(answers, "answer"), countText(len(p.found), "request"), len(p.urls)),
+		fmt.Sprintf("%d of %s answered.", answers, countText(len(p.found), "unit")))
+	return printf(c.out, "%s\n%s\n", sum, strings.Join(p.blindSpots(damaged), "\n"))
 }
 
 const sameID = "Two units with one id answer at the same time, which looks damaged."
 
 // blindSpots says honestly what a search like this cannot see.
 func (p *progress) blindSpots(damaged bool) []string {
-	other := "input"
-	if p.asks.Table == line.Input {
-		other = "holding"
-	}
+	other := either(p.asks.Table == line.Input, "holding", "input")
 	words := []string{fmt.Sprintf("It cannot see a unit that is off, one that is slower than %s (--timeout %s), and one that says nothing when asked for %s 0 (--type %s).",
 		p.asks.Timeout, max(time.Second, 3*p.asks.Timeout), p.asks.Table, other)}
 	repair := "What answered damaged is there: set its baud rate and parity, or give one of two units another id."
@@ -258,12 +248,8 @@ func newProgress(c *call, a scanRequest, urls []string) *progress {
 	for _, url := range urls {
 		p.most += a.search().MaxDuration(url)
 	}
-	if l, ok := c.err.(*unsteered); ok {
-		if file, ok := l.to.(*os.File); ok {
-			if _, err := unix.IoctlGetTermios(int(file.Fd()), unix.TCGETS); err == nil {
-				p.terminal = file
-			}
-		}
+	if file := terminalOf(c.err); file != nil {
+		p.terminal = file
 	}
 	return p
 }
@@ -271,10 +257,7 @@ func newProgress(c *call, a scanRequest, urls []string) *progress {
 func (p *progress) begin() {
 	p.began = time.Now()
 	p.told = p.began
-	where := p.asks.URL
-	if len(p.urls) > 1 {
-		where += fmt.Sprintf(" at %d settings", len(p.urls))
-	}
+	where := p.asks.URL + when(len(p.urls) > 1, fmt.Sprintf(" at %d settings", len(p.urls)))
 	fmt.Fprintf(p.out, "asking %s on %s; at most %s\n", countText(len(p.asks.Units), "unit"), where, rounded(p.most))
 }
 
@@ -284,11 +267,7 @@ func (p *progress) unitDone(f unitFound) error {
 	p.found = append(p.found, f)
 	if f.Answers || f.Damaged {
 		p.wipe()
-		what := "answers"
-		if f.Damaged {
-			what = "answers damaged"
-		}
-		fmt.Fprintf(p.out, "unit %d %s%s\n", f.Unit, what, p.settingText(f))
+		fmt.Fprintf(p.out, "unit %d answers%s%s\n", f.Unit, when(f.Damaged, " damaged"), p.settingText(f))
 	}
 	now := time.Now()
 	switch {

@@ -67,10 +67,7 @@ func (h site) tankIDs() (ids []string) {
 
 // tankNames are the tanks behind words that lead to them; empty where none is known.
 func (h site) tankNames(lead string) string {
-	if ids := h.tankIDs(); ids != nil {
-		return lead + strings.Join(ids, ", ")
-	}
-	return ""
+	return behind(lead, strings.Join(h.tankIDs(), ", "))
 }
 
 // tank is one tank's configuration; nil when it has none.

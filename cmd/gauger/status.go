@@ -21,9 +21,7 @@ import (
 	"gauger/outbox"
 )
 
-type statusOptions struct {
-	all bool
-}
+type statusOptions struct{ all bool }
 
 func statusCommand(c *call) *cobra.Command {
 	o := &statusOptions{}
@@ -131,10 +129,7 @@ func (p *statusPage) write() {
 	} else {
 		p.printf("%s What the store holds:", notRunningLine)
 	}
-	if !p.short {
-		about += ", gauger " + p.s.Version
-	}
-	p.printf("%s", about)
+	p.printf("%s", about+when(!p.short, ", gauger "+p.s.Version))
 	p.answers()
 	if p.live {
 		p.tanks()
@@ -224,11 +219,8 @@ func (p *statusPage) badPoints() {
 	head := "\nNOT GOOD\t"
 	first, left := p.shown(len(rows), shortList)
 	for _, r := range rows[:first] {
-		points, more := r[2], len(r)-3
-		if more > 0 {
-			points += fmt.Sprintf(" and %d more", more)
-		}
-		p.printf(head+"%s\t%s\t%s", points, r[1], r[0])
+		more := len(r) - 3
+		p.printf(head+"%s\t%s\t%s", r[2]+when(more > 0, fmt.Sprintf(" and %d more", more)), r[1], r[0])
 		head = "\t"
 	}
 	if left > 0 {
@@ -273,12 +265,7 @@ func (p *statusPage) lastTicket() {
 	if l := p.s.Last; l != nil {
 		row := control.TicketRow{TicketRecord: *l, Hauled: l.TruckTotals(), State: cmp.Or(strings.Replace(p.s.Stands, "dead", "refused", 1), "left")}
 		text := row.StateText(p.s.Review, p.clock)
-		if why := row.ForReview(); why != nil {
-			text += ", needs review: " + tank.JoinReasons(why)
-		}
-		if row.State == "refused" {
-			text = "REFUSED: see `gauger outbox dead`"
-		}
+		text = either(row.State == "refused", "REFUSED: see `gauger outbox dead`", text+behind(", needs review: ", tank.JoinReasons(row.ForReview())))
 		p.printf("\nlast ticket\t%s, %s (%s)", p.loadText(&row), text, row.Name())
 	} else {
 		p.printf("\nno ticket has left yet")
@@ -346,12 +333,7 @@ func (p *statusPage) recorder() {
 		return
 	}
 	text := fmt.Sprintf("%.1f of %.1f MiB", float64(r.Bytes)/(1<<20), float64(r.MaxBytes)/(1<<20))
-	if !r.Oldest.IsZero() {
-		text += ", readings since " + timeText(r.Oldest, p.zone)
-	}
-	if r.Lost > 0 {
-		text += fmt.Sprintf(", %s LOST", countText(int(r.Lost), "reading"))
-	}
+	text += when(!r.Oldest.IsZero(), ", readings since "+timeText(r.Oldest, p.zone)) + when(r.Lost > 0, ", "+countText(int(r.Lost), "reading")+" LOST")
 	p.printf("\nrecorder\t%s", text)
 }
 

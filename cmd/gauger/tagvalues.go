@@ -188,9 +188,6 @@ func savedText(body []byte) string {
 	if json.Unmarshal(body, &set) != nil || len(set.Values) == 0 || set.Values[0].Value == nil {
 		return ""
 	}
-	first := fmt.Sprintf("%s = %.0f at %s", set.Code, *set.Values[0].Value, set.Values[0].Timestamp)
-	if more := len(set.Values) - 1; more > 0 {
-		first += " and " + countText(more, "more value")
-	}
-	return first
+	more := len(set.Values) - 1
+	return fmt.Sprintf("%s = %.0f at %s", set.Code, *set.Values[0].Value, set.Values[0].Timestamp) + when(more > 0, " and "+countText(more, "more value"))
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -78,19 +79,10 @@ func doing(t ledger.TankStatus, at func(time.Time) string) string {
 	if t.Quality == "good" || t.Level != nil || t.Phase == "waiting" {
 		return word
 	}
-	text := "not seen"
-	if !t.GoodAt.IsZero() {
-		text += " since " + at(t.GoodAt)
-	}
-	if t.Phase != "idle" {
-		text += "; then: " + word
-	}
-	return text
+	return "not seen" + when(!t.GoodAt.IsZero(), " since "+at(t.GoodAt)) + when(t.Phase != "idle", "; then: "+word)
 }
 
-type tanksInhibitOptions struct {
-	why string
-}
+type tanksInhibitOptions struct{ why string }
 
 func tanksInhibitCommand(c *call) *cobra.Command {
 	o := &tanksInhibitOptions{}
@@ -133,11 +125,7 @@ func changeInhibit(ctx context.Context, c *call, request string, a control.Inhib
 		if err := d.request(ctx, request, a, &w); err != nil {
 			return err
 		}
-		if c.json() {
-			return printJSON(c.out, w)
-		}
-		_, err = fmt.Fprintf(c.out, text, w.Tank, timeText(w.Until, findSite(c).zone()))
-		return err
+		return c.show(w, func() error { return printf(c.out, text, w.Tank, timeText(w.Until, findSite(c).zone())) })
 	})
 }
 
@@ -149,17 +137,15 @@ func (d *connection) findTank(ctx context.Context, given string) (string, error)
 	}
 	var ids []string
 	for _, r := range rows {
-		if r.ID == given {
-			return given, nil
-		}
 		ids = append(ids, r.ID)
 	}
-	for _, id := range ids {
-		if strings.EqualFold(id, given) {
-			return id, nil
-		}
-	}
-	if ids == nil {
+	i := slices.IndexFunc(ids, func(id string) bool { return strings.EqualFold(id, given) })
+	switch {
+	case slices.Contains(ids, given):
+		return given, nil
+	case i >= 0:
+		return ids[i], nil
+	case ids == nil:
 		return "", errors.New("no tank is configured")
 	}
 	return "", fmt.Errorf("no tank %q is configured%s; the tanks are %s", given, didYouMean(given, ids), strings.Join(ids, ", "))
@@ -174,24 +160,16 @@ func (p *statusPage) tanks() {
 	tanks := slices.Clone(p.s.Tanks)
 	first, left := p.shown(len(tanks), shortTanks)
 	if left > 0 { // those that nobody sees first
-		slices.SortStableFunc(tanks, func(a, b ledger.TankStatus) int {
-			return cmp.Compare(strings.Index(a.Quality, "good"), strings.Index(b.Quality, "good"))
-		})
+		seen := func(i int) int { return strings.Index(tanks[i].Quality, "good") }
+		sort.SliceStable(tanks, func(i, j int) bool { return seen(i) < seen(j) }) // slices.SortStableFunc costs the binary 10 kB for a struct of this size
 	}
 	for _, k := range tanks[:first] {
-		level := "no level"
-		if k.Level != nil {
-			level = k.Gauge
-		}
 		phase := doing(k, p.clock)
 		if w := k.Inhibited; w != nil {
 			phase += ", inhibited until " + timeText(w.Until, p.zone) + " by " + w.Person
 		}
-		quality := k.Quality
-		if k.Quiet(p.s.Now) {
-			quality += " " + control.Ago(p.s.Now, k.At)
-		}
-		p.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s", k.ID, level, figureText(k.Level, 2), figureText(k.Barrels, 1), p.clock(k.At), quality, phase)
+		quality := k.Quality + when(k.Quiet(p.s.Now), " "+control.Ago(p.s.Now, k.At))
+		p.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s", k.ID, either(k.Level == nil, "no level", k.Gauge), figureText(k.Level, 2), figureText(k.Barrels, 1), p.clock(k.At), quality, phase)
 	}
 	if left > 0 {
 		p.printf("and %d more: `gauger tanks list`", left)
@@ -269,10 +247,7 @@ func (o *tanksExportOptions) keep(c *call, all []ledger.Handover) error {
 
 // shardInName is a shard as a part of a file's name.
 func shardInName(shard string) string {
-	if shard == "" {
-		return "all"
-	}
-	return strings.Replace(shard, "/", "of", 1)
+	return cmp.Or(strings.Replace(shard, "/", "of", 1), "all")
 }
 
 // runTanksImport puts handed over tanks into this instance's store. gauger must not be running on it.

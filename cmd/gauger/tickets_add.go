@@ -85,7 +85,7 @@ func (t *handTicket) manualTicket(c *call, cfg *config.Config) (ledger.ManualTic
 		}
 	}
 	at, w := siteTimes(cfg.Zone), t.ManualTicket
-	w.Start, w.End = at.parse("start", t.start, time.Time{}), at.parse("end", t.end, time.Time{})
+	w.Start, w.End = at.parse("start", t.start), at.parse("end", t.end)
 	open, err1 := tank.ParseLength(t.open)
 	closing, err2 := tank.ParseLength(t.closing)
 	w.Open, w.Close = float64(open), float64(closing)
@@ -223,16 +223,12 @@ func addTickets(ctx context.Context, c *call, d *connection, s *queueFlags, cfg 
 
 // voidedText says what gauger cannot do about a ticket that the service has.
 func voidedText(c *call, number string) error {
-	_, err := fmt.Fprintf(c.err, "%s counts no more in gauger's lists and sums. The service takes no ticket back: an event there says so; have it voided in the accounting, at the purchaser's too\n", strings.ToUpper(number))
-	return err
+	return printf(c.err, "%s counts no more in gauger's lists and sums. The service takes no ticket back: an event there says so; have it voided in the accounting, at the purchaser's too\n", strings.ToUpper(number))
 }
 
 // queuedBefore names the tickets that were queued before something went wrong.
 func queuedBefore(numbers []string) string {
-	if len(numbers) == 0 {
-		return ""
-	}
-	return "; queued before that: " + strings.Join(numbers, ", ")
+	return behind("; queued before that: ", strings.Join(numbers, ", "))
 }
 
 func (d *connection) ticketDeliveries(ctx context.Context, numbers []string) ([]sentRecord, error) {

@@ -58,11 +58,7 @@ func (o *ticketsEditOptions) run(ctx context.Context, c *call, args []string) er
 	case len(o.changes) == 0:
 		return usageError{"say what to change, such as --gravity 0.83 or --seal-on 4712; `gauger tickets edit -h` lists what can be"}
 	}
-	return withConnection(c, func(d *connection) error {
-		number, err := d.heldNumber(ctx, args[0])
-		if err != nil {
-			return err
-		}
+	return withHeld(ctx, c, args[0], func(d *connection, number string) error {
 		var made []ledger.Edit
 		if err := d.request(ctx, "tickets.edit", ledger.EditArgs{Number: number, Set: o.changes, Why: o.why, Anyway: o.anyway}, &made); err != nil {
 			return err
@@ -71,7 +67,7 @@ func (o *ticketsEditOptions) run(ctx context.Context, c *call, args []string) er
 			return printJSON(c.out, map[string]any{"number": number, "edits": made})
 		}
 		for _, e := range made {
-			if _, err := fmt.Fprintf(c.out, "edited: %s: %s\n", number, e); err != nil {
+			if err := printf(c.out, "edited: %s: %s\n", number, e); err != nil {
 				return err
 			}
 		}
@@ -115,10 +111,8 @@ func (o *ticketsHoldOptions) run(ctx context.Context, c *call, args []string) er
 			return usageError{"--until: " + err.Error()}
 		}
 	}
-	return withConnection(c, func(d *connection) (err error) {
-		if o.request.Number, err = d.heldNumber(ctx, args[0]); err != nil {
-			return err
-		}
+	return withHeld(ctx, c, args[0], func(d *connection, number string) error {
+		o.request.Number = number
 		var got control.HoldResult
 		if err := d.request(ctx, "tickets.hold", o.request, &got); err != nil {
 			return err
@@ -127,14 +121,21 @@ func (o *ticketsHoldOptions) run(ctx context.Context, c *call, args []string) er
 			return printJSON(c.out, struct {
 				Number string `json:"number"`
 				control.HoldResult
-			}{o.request.Number, got})
+			}{number, got})
 		}
-		leaves := "until `gauger tickets release " + o.request.Number + "`; an event tells of it every day"
-		if !got.Leaves.IsZero() {
-			leaves = "until " + timeText(got.Leaves, h.zone()) + ", then it leaves by itself"
+		leaves := either(got.Leaves.IsZero(), "`gauger tickets release "+number+"`; an event tells of it every day", timeText(got.Leaves, h.zone())+", then it leaves by itself")
+		return printf(c.out, "on hold: %s until %s\n", number, leaves)
+	})
+}
+
+// withHeld does something about a held ticket that a person names.
+func withHeld(ctx context.Context, c *call, given string, do func(d *connection, number string) error) error {
+	return withConnection(c, func(d *connection) error {
+		number, err := d.heldNumber(ctx, given)
+		if err != nil {
+			return err
 		}
-		_, err = fmt.Fprintf(c.out, "on hold: %s %s\n", o.request.Number, leaves)
-		return err
+		return do(d, number)
 	})
 }
 
@@ -165,7 +166,7 @@ func (d *connection) heldNumber(ctx context.Context, given string) (string, erro
 func (r *ticketRow) editLines(h site) [][2]string {
 	var lines [][2]string
 	for _, e := range r.Edits {
-		lines = append(lines, [2]string{"edited", fmt.Sprintf("%s, by %s on %s%s%s", e, e.Person, timeText(e.At, h.zone()), reasonSuffix(e.Why), reasonSuffix(e.Anyway))})
+		lines = append(lines, [2]string{"edited", fmt.Sprintf("%s, by %s on %s%s%s", e, e.Person, timeText(e.At, h.zone()), behind(": ", e.Why), behind(": ", e.Anyway))})
 	}
 	if r.Stop != nil {
 		lines = append(lines, [2]string{"put on hold", strings.TrimSuffix(fmt.Sprintf("by %s on %s: %s", r.Stop.Person, timeText(r.Stop.At, h.zone()), r.Stop.Why), ": ")})
@@ -176,9 +177,7 @@ func (r *ticketRow) editLines(h site) [][2]string {
 	return lines
 }
 
-type ticketsReleaseOptions struct {
-	wait waitOptions
-}
+type ticketsReleaseOptions struct{ wait waitOptions }
 
 func ticketsReleaseCommand(c *call) *cobra.Command {
 	o := &ticketsReleaseOptions{}
@@ -189,19 +188,13 @@ func ticketsReleaseCommand(c *call) *cobra.Command {
 }
 
 func (o *ticketsReleaseOptions) run(ctx context.Context, c *call, args []string) error {
-	return withConnection(c, func(d *connection) error {
-		number, err := d.heldNumber(ctx, args[0])
-		if err != nil {
-			return err
-		}
-		args = []string{number}
+	return withHeld(ctx, c, args[0], func(d *connection, number string) error {
 		if err := d.request(ctx, "tickets.release", control.TicketArgs{Number: number}, nil); err != nil {
 			return err
 		}
-		queued, err := d.ticketDeliveries(ctx, args)
+		queued, err := d.ticketDeliveries(ctx, []string{number})
 		if err != nil { // it is marked, but has not become a record yet
-			_, err = fmt.Fprintf(c.out, "released: %s; it leaves as soon as gauger runs and the box's clock can be believed\n", args[0])
-			return err
+			return printf(c.out, "released: %s; it leaves as soon as gauger runs and the box's clock can be believed\n", number)
 		}
 		if err := d.awaitDelivery(ctx, queued, o.wait); err != nil {
 			return err
@@ -231,22 +224,14 @@ func (o *ticketsRejectOptions) run(ctx context.Context, c *call, args []string) 
 	case strings.TrimSpace(o.why) == "":
 		return usageError{"say why with --why: a rejected ticket never leaves, and the reason is kept"}
 	}
-	return withConnection(c, func(d *connection) error {
-		number, err := d.heldNumber(ctx, args[0])
-		if err != nil {
-			return err
-		}
+	return withHeld(ctx, c, args[0], func(d *connection, number string) error {
 		if err := d.request(ctx, "tickets.reject", control.TicketArgs{Number: number, Why: o.why, Left: o.left}, nil); err != nil {
 			return err
 		}
 		if c.json() {
 			return printJSON(c.out, map[string]string{"number": number, "state": "rejected"})
 		}
-		state := "rejected"
-		if o.left {
-			state = "void"
-		}
-		if _, err = fmt.Fprintf(c.out, "%s: %s\n", state, number); err != nil || !o.left {
+		if err := printf(c.out, "%s: %s\n", either(o.left, "void", "rejected"), number); err != nil || !o.left {
 			return err
 		}
 		return voidedText(c, number)

@@ -13,10 +13,7 @@ import (
 	"gauger/agent/tank"
 )
 
-type ticketsExplainOptions struct {
-	id string
-	at string
-}
+type ticketsExplainOptions struct{ id, at string }
 
 func ticketsExplainCommand(c *call) *cobra.Command {
 	o := &ticketsExplainOptions{}
@@ -48,24 +45,13 @@ func (o *ticketsExplainOptions) run(ctx context.Context, c *call, args []string)
 }
 
 func printSentences(c *call, says []string) error {
-	if c.json() {
-		return printJSON(c.out, says)
-	}
-	_, err := fmt.Fprintln(c.out, strings.Join(says, "\n"))
-	return err
+	return c.show(says, func() error { return printf(c.out, "%s\n", strings.Join(says, "\n")) })
 }
 
 // spokenLevel is a level as people say it: 14 ft 3 1/4 in.
 func spokenLevel(inches float64) string {
 	q := int64(math.Round(math.Abs(inches) * 4))
-	text := fmt.Sprintf("%d ft %d in", q/48, q%48/4)
-	if part := [4]string{"", " 1/4", " 1/2", " 3/4"}[q%4]; part != "" {
-		text = fmt.Sprintf("%d ft %d%s in", q/48, q%48/4, part)
-	}
-	if inches < 0 && q > 0 {
-		text = "minus " + text
-	}
-	return text
+	return when(inches < 0 && q > 0, "minus ") + fmt.Sprintf("%d ft %d%s in", q/48, q%48/4, [4]string{"", " 1/4", " 1/2", " 3/4"}[q%4])
 }
 
 // spokenPeriod is a stretch of time as people say it, with the date where it is not clear from the end. Minutes are those that a clock
@@ -218,10 +204,7 @@ func widestStep(l *tank.Load) (from, to float64) {
 
 // sayUnread says which tanks nobody read, so that oil may have gone there, and what went into the others.
 func sayUnread(v *tank.Rivals, say func(format string, args ...any)) {
-	others := ""
-	if v.RoseBbl >= 0.5 {
-		others = fmt.Sprintf("; the others took %.1f bbl", v.RoseBbl)
-	}
+	others := when(v.RoseBbl >= 0.5, fmt.Sprintf("; the others took %.1f bbl", v.RoseBbl))
 	say("A transfer to another tank: not known, %s had no reading meanwhile%s.", strings.Join(v.Unread, " and "), others)
 }
 
@@ -341,11 +324,9 @@ func inflowUnseen(l *tank.Load) string {
 
 // paceUnseen bounds the rate at which the oil left.
 func paceUnseen(l *tank.Load) string {
-	text := "It is not known how fast it left, nor in how many parts"
-	if least := leastRate(l); least > 0 {
-		text += fmt.Sprintf(": on the average at least %.1f bbl a minute, since all of it left within %s", least, spokenDuration(l.Gap))
-	}
-	return text + "."
+	least := leastRate(l)
+	return "It is not known how fast it left, nor in how many parts" +
+		when(least > 0, fmt.Sprintf(": on the average at least %.1f bbl a minute, since all of it left within %s", least, spokenDuration(l.Gap))) + "."
 }
 
 // otherCausesUnseen are those of a fall without readings inside, which exclude nothing.
@@ -365,9 +346,5 @@ func otherCausesUnseen(l *tank.Load, v *tank.Rivals, say func(format string, arg
 	default:
 		say("A transfer to another tank: not known, no reading shows it; by the readings that there are %s rose most, and all others together by %.1f bbl.", v.Rose, v.RoseBbl)
 	}
-	after := "nothing came back"
-	if v.BackIn >= 0.5 {
-		after = fmt.Sprintf("%.1f in came back", v.BackIn)
-	}
-	say("A recirculation: not known of the time without readings; after it %s.", after)
+	say("A recirculation: not known of the time without readings; after it %s.", either(v.BackIn >= 0.5, fmt.Sprintf("%.1f in came back", v.BackIn), "nothing came back"))
 }

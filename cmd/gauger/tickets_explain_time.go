@@ -84,10 +84,7 @@ func explainTime(ctx context.Context, c *call, q explainQuestion) error {
 	if q.taken != "" {
 		says = append([]string{q.taken}, says...)
 	}
-	if c.json() {
-		return printJSON(c.out, map[string]any{"says": says, "known": w})
-	}
-	return printSentences(c, says)
+	return c.show(map[string]any{"says": says, "known": w}, func() error { return printSentences(c, says) })
 }
 
 // timeAnswer makes sentences of all that is known of a tank about a time.
@@ -115,10 +112,7 @@ func (a *timeAnswer) sentences() []string {
 	for i := range a.Tickets {
 		b := &a.Tickets[i]
 		if covers(b.Start, b.End, a.At) && (inside(*b) || !hauled) {
-			became := "there is a ticket"
-			if b.Rejected != "" {
-				became = "its ticket was rejected"
-			}
+			became := either(b.Rejected != "", "its ticket was rejected", "there is a ticket")
 			if !inside(*b) {
 				hit = append(hit, fmt.Sprintf("At %s tank %s was not being hauled, but it was from %s to %s; %s.", when, a.Tank, a.clock(b.Start), a.clock(b.End), became))
 			} else {
@@ -197,10 +191,7 @@ func (a *timeAnswer) verdictSentences(v *tank.Verdict) []string {
 	if what, isFault := faultWords[v.What]; isFault {
 		return []string{fmt.Sprintf("%s %s: %s.", spokenPeriod(v.Start, v.End, a.h.zone()), what, v.Why)}
 	}
-	inflow := " with what flowed in"
-	if v.What == tank.Recirculated {
-		inflow = ""
-	}
+	inflow := when(v.What != tank.Recirculated, " with what flowed in")
 	fell := fmt.Sprintf("%s the level of tank %s fell from %s to %s, %.1f bbl%s.", spokenPeriod(v.Start, v.End, a.h.zone()), a.Tank, spokenLevel(v.Open), spokenLevel(v.Close), v.Bbl, inflow)
 	if v.Unseen != nil {
 		fell = fellUnseen(v.Unseen, a.h.zone(), a.Tank, v.Open, v.Close) + fmt.Sprintf(" It was %.1f bbl.", v.Bbl)
@@ -226,10 +217,7 @@ func (a *timeAnswer) verdictSentences(v *tank.Verdict) []string {
 
 // untilText is what a fall still waits for, and until when, where that is known.
 func untilText(v *tank.Verdict, clock func(time.Time) string) string {
-	if v.Until.IsZero() {
-		return v.Why
-	}
-	return v.Why + ", which would be until " + clock(v.Until)
+	return v.Why + when(!v.Until.IsZero(), ", which would be until "+clock(v.Until))
 }
 
 // quietSentences tells how the level stood about the time, or that nobody knows: blind.
@@ -288,10 +276,8 @@ func (a *timeAnswer) levelSentence() string {
 	if first.At.IsZero() {
 		return "The level of that time is known by few readings only, and none within half an hour."
 	}
-	where := fmt.Sprintf("between %s and %s", spokenLevel(low.In), spokenLevel(high.In))
-	if spokenLevel(low.In) == spokenLevel(high.In) {
-		where = "at " + spokenLevel(low.In)
-	}
+	from, to := spokenLevel(low.In), spokenLevel(high.In)
+	where := either(from == to, "at "+from, "between "+from+" and "+to)
 	text := fmt.Sprintf("Between %s and %s the level lay %s (%.2f to %.2f in)", a.clock(first.At), a.clock(last.At), where, low.In, high.In)
 	switch d := last.In - first.In; {
 	case d > 1:

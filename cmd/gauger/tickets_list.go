@@ -17,13 +17,9 @@ import (
 )
 
 type ticketsListOptions struct {
-	id        string
-	since     string
-	changed   string
-	month     string
-	unmatched bool
-	review    bool
-	period    period
+	id, since, changed, month string
+	unmatched, review         bool
+	period                    period
 }
 
 func ticketsListCommand(c *call) *cobra.Command {
@@ -56,7 +52,7 @@ func (o *ticketsListOptions) run(ctx context.Context, c *call, _ []string) error
 		}
 	}
 	times := siteTimes(h.zone())
-	after, changed := times.parse("since", o.since, time.Time{}), times.parse("changed-since", o.changed, time.Time{})
+	after, changed := times.parse("since", o.since), times.parse("changed-since", o.changed)
 	if err := errors.Join(times.err, o.period.read(h.zone())); err != nil {
 		return err
 	}
@@ -110,7 +106,7 @@ func (r *ticketRow) touched() time.Time {
 // sayLostTickets says below an empty list that there were tickets, which a damaged or deleted outbox file took.
 func sayLostTickets(ctx context.Context, c *call) error {
 	var s control.Status
-	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "status", control.None{}, &s) }); err != nil {
+	if err := ask(ctx, c, "status", control.None{}, &s); err != nil {
 		return err
 	}
 	if n := s.Streams[ledger.Tickets]; n.Lost > 0 || n.LostUnknown {
@@ -127,7 +123,7 @@ func bookRuns(ctx context.Context, c *call, rows []ticketRow) map[string]float64
 	}
 	var book []ledger.BookRow
 	p := ledger.BookPeriod{From: slices.Min(days), To: slices.Max(days)}
-	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "book", p, &book) }); err != nil {
+	if ask(ctx, c, "book", p, &book) != nil {
 		return nil
 	}
 	runs := map[string]float64{}
@@ -227,30 +223,19 @@ func (s *ticketSum) add(r *ticketRow, h site) {
 
 // String says of how many tickets gross and net are, where not of all, and what of it has not left.
 func (s *ticketSum) String() string {
-	text := fmt.Sprintf("%s, %.2f bbl by gauge", countText(s.n, "ticket"), s.bbl)
-	if s.noBbl > 0 {
-		text += fmt.Sprintf(" WITHOUT %d of them, whose barrels are not known here", s.noBbl)
-	}
+	text := fmt.Sprintf("%s, %.2f bbl by gauge", countText(s.n, "ticket"), s.bbl) +
+		when(s.noBbl > 0, fmt.Sprintf(" WITHOUT %d of them, whose barrels are not known here", s.noBbl))
 	for _, f := range []struct {
 		bbl  float64
 		none int
 		name string
 	}{{s.grossBbl, s.noGross, "gross"}, {s.netBbl, s.noNet, "net"}} {
-		switch {
-		case f.none == s.n: // of no ticket
-		case f.none == 0:
-			text += fmt.Sprintf(", %.2f %s", f.bbl, f.name)
-		default:
-			text += fmt.Sprintf(", %.2f %s of only %d of them", f.bbl, f.name, s.n-f.none)
+		if f.none < s.n { // else of no ticket
+			text += fmt.Sprintf(", %.2f %s", f.bbl, f.name) + when(f.none > 0, fmt.Sprintf(" of only %d of them", s.n-f.none))
 		}
 	}
-	if s.held > 0 {
-		text += fmt.Sprintf("; of it held: %d, %.2f bbl", s.held, s.heldBbl)
-	}
-	if s.review > 0 {
-		text += fmt.Sprintf("; of it needs review: %d, %.2f bbl", s.review, s.reviewBbl)
-	}
-	return text
+	return text + when(s.held > 0, fmt.Sprintf("; of it held: %d, %.2f bbl", s.held, s.heldBbl)) +
+		when(s.review > 0, fmt.Sprintf("; of it needs review: %d, %.2f bbl", s.review, s.reviewBbl))
 }
 
 // sumsBy adds the tickets up by day, tank or purchaser; those of a name are in the order of the names.
@@ -348,7 +333,7 @@ func (p *period) read(zone *time.Location) error {
 			continue
 		}
 		times := siteTimes(zone)
-		*x.at = times.parse(x.name, x.text, time.Time{})
+		*x.at = times.parse(x.name, x.text)
 		if times.err != nil {
 			return times.err
 		}

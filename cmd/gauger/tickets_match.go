@@ -16,16 +16,12 @@ var basisWords = map[string]string{ledger.AsObserved: "as observed", ledger.AsGr
 
 // basisOf says what the barrels on a truck's ticket are.
 func basisOf(basis string, metered bool) string {
-	if metered {
-		return "by the truck's meter, " + basisWords[basis]
-	}
-	return basisWords[basis]
+	return when(metered, "by the truck's meter, ") + basisWords[basis]
 }
 
 type ticketsMatchOptions struct {
-	gross   bool
-	net     bool
-	request ledger.MatchArgs
+	gross, net bool
+	request    ledger.MatchArgs
 }
 
 func ticketsMatchCommand(c *call) *cobra.Command {
@@ -92,12 +88,9 @@ func printMatch(c *call, b *ledger.TicketRecord) error {
 		return printJSON(c.out, map[string]any{"number": b.Number, "hauled": h, "matches": b.Matches})
 	}
 	if h == nil {
-		_, err := fmt.Fprintf(c.out, "%s: no truck's ticket is recorded any more\n", b.Number)
-		return err
+		return printf(c.out, "%s: no truck's ticket is recorded any more\n", b.Number)
 	}
-	_, err := fmt.Fprintf(c.out, "%s: truck's ticket %s, %.2f bbl %s; %s\n", b.Number, strings.Join(h.Numbers, " and "), h.Bbl, basisOf(h.Basis, h.Metered),
-		differenceOf(h, b))
-	return err
+	return printf(c.out, "%s: truck's ticket %s, %.2f bbl %s; %s\n", b.Number, strings.Join(h.Numbers, " and "), h.Bbl, basisOf(h.Basis, h.Metered), differenceOf(h, b))
 }
 
 // noVolume says why there is nothing to compare a truck's gross or net barrels with, and what to do.
@@ -105,10 +98,7 @@ func noVolume(h *ledger.TruckTotals, b *ledger.TicketRecord) string {
 	if b.Volumes == nil || h.Basis == ledger.AsObserved {
 		return "gauger has no volume on that basis, so no difference"
 	}
-	keys := "specific_gravity and top_temperature"
-	if h.Basis == ledger.AsNet {
-		keys = "specific_gravity, top_temperature and bsw"
-	}
+	keys := either(h.Basis == ledger.AsNet, "specific_gravity, top_temperature and bsw", "specific_gravity and top_temperature")
 	return fmt.Sprintf("gauger has no %s barrels of it (no %s), so no difference; match the observed ones, and for the next tickets write %s of %s into the configuration",
 		h.Basis, strings.Join(b.Volumes.Missing, ", "), keys, b.Tank)
 }
@@ -119,40 +109,23 @@ func differenceOf(h *ledger.TruckTotals, b *ledger.TicketRecord) string {
 		return noVolume(h, b)
 	}
 	l := b.Load
-	text := fmt.Sprintf("%s has %.2f, ", map[bool]string{true: "the ticket", false: "gauger"}[l == nil], *h.Ours)
+	text := fmt.Sprintf("%s has %.2f, ", either(l == nil, "the ticket", "gauger"), *h.Ours)
 	inflow := 0.0
 	if in := b.Inflow(); in != nil && *in >= 0.05 {
 		inflow = *in
 	}
-	if inflow > 0 && h.Metered {
-		text += fmt.Sprintf("with the %.1f bbl that flowed in meanwhile, ", inflow)
-	}
-	text += fmt.Sprintf("so the truck has %.2f bbl", math.Abs(*h.Difference))
+	text += when(inflow > 0 && h.Metered, fmt.Sprintf("with the %.1f bbl that flowed in meanwhile, ", inflow)) +
+		fmt.Sprintf("so the truck has %.2f bbl", math.Abs(*h.Difference))
 	if h.Percent != nil {
 		text += fmt.Sprintf(" (%.2f %%)", math.Abs(*h.Percent))
 	}
-	if *h.Difference < 0 {
-		text += " less"
-	} else {
-		text += " more"
-	}
+	text += either(*h.Difference < 0, " less", " more")
 	if h.Within != nil {
 		e := ledger.OwnError(l, h.Metered)
-		text += fmt.Sprintf(", %s gauger's own error of %.1f", inside(*h.Within), e)
-		if e > l.ErrorBbl {
-			text += " (the inflow's is in it)"
-		}
+		text += fmt.Sprintf(", %s gauger's own error of %.1f", inside(*h.Within), e) + when(e > l.ErrorBbl, " (the inflow's is in it)")
 	}
-	text += fmt.Sprintf(", %s 0.5 %% or 1 bbl", inside(*h.Close))
-	if inflow > 0 && !h.Metered {
-		text += fmt.Sprintf("; %.1f bbl flowed in meanwhile, which only a meter on the truck has (--metered)", inflow)
-	}
-	return text
+	return text + fmt.Sprintf(", %s 0.5 %% or 1 bbl", inside(*h.Close)) +
+		when(inflow > 0 && !h.Metered, fmt.Sprintf("; %.1f bbl flowed in meanwhile, which only a meter on the truck has (--metered)", inflow))
 }
 
-func inside(yes bool) string {
-	if yes {
-		return "within"
-	}
-	return "beyond"
-}
+func inside(yes bool) string { return either(yes, "within", "beyond") }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -59,10 +60,7 @@ func byNumber(rows []ticketRow, number string) (*ticketRow, error) {
 
 // standing is where a ticket stands, as the list shows it: a void one counts no more, wherever its record is.
 func (r *ticketRow) standing() string {
-	if r.Voided != "" {
-		return "void"
-	}
-	return r.State
+	return either(r.Voided != "", "void", r.State)
 }
 
 // figures are a ticket's gauges in inches and its volume in barrels; nil where they are not known.
@@ -124,8 +122,7 @@ func (r *ticketRow) asides() (all []string) {
 	case r.Rebuilt != "":
 		all = append(all, r.Rebuilt)
 	case r.Load == nil:
-		all = append(all, "written by "+r.Person)
-		if r.Anyway != "" {
+		if all = append(all, "written by "+r.Person); r.Anyway != "" {
 			all = append(all, "anyway: "+r.Anyway)
 		}
 	default:
@@ -262,22 +259,14 @@ const csvColumns = "production_day,number,tank,purchaser,start,end,open_ft_in_q,
 // in a column of its own. Columns are added at the end alone: a spreadsheet of before still fits. created_at is when the ticket was given to the
 // outbox or rejected, changed_at when anything was said of it since.
 func (r *ticketRow) csvLine(h site) []string {
-	at := func(t time.Time) string {
-		if t.IsZero() {
-			return ""
-		}
-		return t.In(h.zone()).Format(time.RFC3339)
-	}
+	at := func(t time.Time) string { return zonedText(t, h.zone(), time.RFC3339) }
 	buyer, sealOff, sealOn := r.labels(h)
 	f := r.figures(h)
 	open, closing := "", ""
 	if f.open != nil {
 		open, closing = gaugeText(*f.open), gaugeText(*f.closing)
 	}
-	v := r.Volumes
-	if v == nil {
-		v = &ledger.Volumes{}
-	}
+	v := cmp.Or(r.Volumes, &ledger.Volumes{})
 	var openBbl, closeBbl, off *float64
 	if r.Volumes != nil {
 		openBbl, closeBbl = &v.OpenBbl, &v.CloseBbl
@@ -289,12 +278,7 @@ func (r *ticketRow) csvLine(h site) []string {
 		}
 	}
 	gone := !r.Booked()
-	sums := func(bbl *float64) string {
-		if gone {
-			return ""
-		}
-		return figureText(bbl, 2)
-	}
+	sums := func(bbl *float64) string { return when(!gone, figureText(bbl, 2)) }
 	line := []string{
 		r.Day, spreadsheetText(r.Number), spreadsheetText(r.Tank), spreadsheetText(buyer), at(r.Start), at(r.End),
 		open, levelText(f.open), closing, levelText(f.closing), figureText(openBbl, 2), figureText(closeBbl, 2), sums(f.bbl),
@@ -302,11 +286,7 @@ func (r *ticketRow) csvLine(h site) []string {
 		figureText(v.BSW, 2), figureText(v.OpenCTL, 5), figureText(v.CloseCTL, 5), sums(v.GrossBbl), sums(v.NetBbl),
 	}
 	if t := r.Hauled; t != nil {
-		basis := t.Basis
-		if t.Metered {
-			basis += " metered"
-		}
-		line = append(line, spreadsheetText(strings.Join(t.Numbers, " + ")), sums(&t.Bbl), basis, sums(t.Difference))
+		line = append(line, spreadsheetText(strings.Join(t.Numbers, " + ")), sums(&t.Bbl), t.Basis+when(t.Metered, " metered"), sums(t.Difference))
 	} else {
 		line = append(line, "", "", "", "")
 	}

@@ -14,9 +14,7 @@ import (
 	"gauger/agent/tank"
 )
 
-type ticketsShowOptions struct {
-	ascii bool
-}
+type ticketsShowOptions struct{ ascii bool }
 
 func ticketsShowCommand(c *call) *cobra.Command {
 	o := &ticketsShowOptions{}
@@ -67,11 +65,7 @@ func (r *ticketRow) evidence(h site) sheet {
 	b := r.sentBody()
 	var s sheet
 	s.add("number", "%s", r.Name())
-	state := r.stateText(h)
-	if r.Voided != "" {
-		state = "void; its record is " + state
-	}
-	s.add("state", "%s", state)
+	s.add("state", "%s", when(r.Voided != "", "void; its record is ")+r.stateText(h))
 	s.add("tank", "%s", r.Tank)
 	s.add("purchaser", "%s", r.purchaser(h))
 	r.addTimes(&s, h, at)
@@ -121,22 +115,14 @@ func (r *ticketRow) addGauges(s *sheet, h site) {
 		open, closing = fmt.Sprintf("%s, %.2f bbl", open, r.Volumes.OpenBbl), fmt.Sprintf("%s, %.2f bbl", closing, r.Volumes.CloseBbl)
 	}
 	for _, edge := range computedEdges(r.Load) {
-		switch edge {
-		case "opening":
-			open += ", computed: no reading shows it"
-		default:
-			closing += ", computed: no reading shows it"
-		}
+		open += when(edge == "opening", ", computed: no reading shows it")
+		closing += when(edge != "opening", ", computed: no reading shows it")
 	}
 	s.add("opening gauge", "%s", open)
 	s.add("closing gauge", "%s", closing)
 	if r.Load != nil {
-		least := ""
-		if r.Load.Least() != "" {
-			least = "at least "
-		}
 		table, _, _ := strings.Cut(tableName(r.Load.Table), " (")
-		s.add("by gauge", "%s%.2f bbl, %s, by the %s", least, r.Load.GaugeBbl, ledger.ErrorText(r.Load), table)
+		s.add("by gauge", "%s%.2f bbl, %s, by the %s", when(r.Load.Least() != "", "at least "), r.Load.GaugeBbl, ledger.ErrorText(r.Load), table)
 		return
 	}
 	if g.bbl != nil {
@@ -176,7 +162,7 @@ func addVolumes(s *sheet, v *ledger.Volumes) {
 		s.add("free water", "%.2f bbl at the opening, %.2f bbl at the closing", v.OpenWaterBbl, v.CloseWaterBbl)
 	}
 	if v.OpenDegF != nil {
-		s.add("temperature", "%.1f degF at the opening, %.1f degF at the closing", *v.OpenDegF, *v.CloseDegF)
+		s.add("temperature", "%s", temperatureText(v.OpenDegF, v.CloseDegF))
 	}
 	if v.API60 != nil {
 		s.add("gravity", "%.4f specific, %.1f API, at 60 degF", *v.Gravity, *v.API60)
@@ -187,16 +173,12 @@ func addVolumes(s *sheet, v *ledger.Volumes) {
 	if v.OpenCTL != nil {
 		s.add("CTL", "%.5f at the opening, %.5f at the closing (API MPMS 11.1)", *v.OpenCTL, *v.CloseCTL)
 	}
-	missing := strings.Join(v.Missing, ", ")
-	switch {
-	case v.GrossBbl == nil:
-		s.add("gross and net", "no %s, so not computed", missing)
-	case v.NetBbl == nil:
+	missing := "no " + strings.Join(v.Missing, ", ") + ", so not computed"
+	if v.GrossBbl == nil {
+		s.add("gross and net", "%s", missing)
+	} else {
 		s.add("gross", "%.2f bbl at 60 degF", *v.GrossBbl)
-		s.add("net", "no %s, so not computed", missing)
-	default:
-		s.add("gross", "%.2f bbl at 60 degF", *v.GrossBbl)
-		s.add("net", "%.2f bbl at 60 degF", *v.NetBbl)
+		s.add("net", "%s", either(v.NetBbl == nil, missing, figureText(v.NetBbl, 2)+" bbl at 60 degF"))
 	}
 	for _, n := range v.Notes {
 		s.add("", "%s", n)
@@ -207,13 +189,9 @@ func addVolumes(s *sheet, v *ledger.Volumes) {
 func addMeasured(s *sheet, l *tank.Load) {
 	s.add("flowed in meanwhile", "%s", ledger.InflowText(l))
 	s.add("removed", "%.1f bbl", l.RemovedBbl)
-	if l.Hidden() != nil {
-		s.add("rate", "not known")
-		s.add("parts", "not known")
-	} else {
-		s.add("rate", "%.1f bbl/min", l.Rate)
-		s.add("parts", "%d", l.Parts)
-	}
+	hidden := l.Hidden() != nil
+	s.add("rate", "%s", either(hidden, "not known", fmt.Sprintf("%.1f bbl/min", l.Rate)))
+	s.add("parts", "%s", either(hidden, "not known", strconv.Itoa(l.Parts)))
 	s.add("readings", "%d", l.Samples)
 	if tellsOfGap(l) {
 		s.add("longest gap", "%s", spokenDuration(l.Gap))
@@ -247,20 +225,13 @@ func tellsOfGap(l *tank.Load) bool {
 
 // temperatureText is a temperature that was measured at the opening, and at the closing where it was.
 func temperatureText(opening, closing *float64) string {
-	if closing == nil {
-		return fmt.Sprintf("%.1f degF at the opening", *opening)
-	}
-	return fmt.Sprintf("%.1f degF at the opening, %.1f degF at the closing", *opening, *closing)
+	return figureText(opening, 1) + " degF at the opening" + when(closing != nil, ", "+figureText(closing, 1)+" degF at the closing")
 }
 
 // addPeople adds who wrote, released, rejected or matched the ticket.
 func (r *ticketRow) addPeople(s *sheet, at func(time.Time) string) {
 	if r.Person != "" {
-		did := "released by"
-		if r.Load == nil {
-			did = "written by"
-		}
-		s.add(did, "%s", r.Person)
+		s.add(either(r.Load == nil, "written by", "released by"), "%s", r.Person)
 	}
 	s.add("entered anyway", "%s", r.Anyway)
 	s.add("rejected by", "%s", r.Rejected)
@@ -268,13 +239,9 @@ func (r *ticketRow) addPeople(s *sheet, at func(time.Time) string) {
 	s.add("replaces", "%s", r.Replaces)
 	s.add("replaced by", "%s", r.ReplacedBy)
 	for _, m := range r.Matches {
-		by := m.Person
-		if m.By != "" {
-			by += " for " + m.By
-		}
-		text := fmt.Sprintf("%s, %.2f bbl %s, recorded by %s on %s", m.Hauler, m.Bbl, basisOf(m.Basis, m.Metered), by, at(m.At))
+		text := fmt.Sprintf("%s, %.2f bbl %s, recorded by %s%s on %s", m.Hauler, m.Bbl, basisOf(m.Basis, m.Metered), m.Person, behind(" for ", m.By), at(m.At))
 		if x := m.Removed; x != nil {
-			text += fmt.Sprintf("; taken back by %s on %s%s", x.Person, at(x.At), reasonSuffix(x.Why))
+			text += fmt.Sprintf("; taken back by %s on %s%s", x.Person, at(x.At), behind(": ", x.Why))
 		}
 		s.add("truck's ticket", "%s", text)
 	}
@@ -283,28 +250,13 @@ func (r *ticketRow) addPeople(s *sheet, at func(time.Time) string) {
 	}
 }
 
-// reasonSuffix is a reason that somebody gave, behind what was done.
-func reasonSuffix(why string) string {
-	if why == "" {
-		return ""
-	}
-	return ": " + why
-}
-
 // addReceipt adds the service's answer.
 func (r *ticketRow) addReceipt(s *sheet, at func(time.Time) string) {
 	s.add("unclear", "%s", r.Unclear.Text(at))
 	if r.Status == 0 {
 		return
 	}
-	text := fmt.Sprintf("status %d", r.Status)
-	if r.Corr != "" {
-		text += ", correlation id " + r.Corr
-	}
-	if !r.Answered.IsZero() {
-		text += ", " + at(r.Answered)
-	}
-	s.add("receipt", "%s", text)
+	s.add("receipt", "status %d%s%s", r.Status, behind(", correlation id ", r.Corr), when(!r.Answered.IsZero(), ", "+at(r.Answered)))
 }
 
 // labels are the purchaser and the seals, as the ticket says or as it will say.
@@ -329,10 +281,7 @@ func feetAndInches(inches float64) string {
 
 // tableName says which table made barrels of inches.
 func tableName(name string) string {
-	if name == ledger.ByDiameter {
-		return "tank's diameter (there is no strapping table)"
-	}
-	return "strapping table"
+	return either(name == ledger.ByDiameter, "tank's diameter (there is no strapping table)", "strapping table")
 }
 
 // stateText is the state of a ticket and what comes next.

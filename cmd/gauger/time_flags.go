@@ -112,10 +112,10 @@ type moments struct {
 	err  error
 }
 
-// parse reads one flag's text; absent is what a missing one means. The first mistake is kept.
-func (ms *moments) parse(name, text string, absent time.Time) time.Time {
+// parse reads one flag's text; zero: there is none. The first mistake is kept.
+func (ms *moments) parse(name, text string) (t time.Time) {
 	if text == "" {
-		return absent
+		return t
 	}
 	t, err := parseTime(text, ms.zone, ms.now)
 	if err != nil && ms.err == nil {
@@ -211,7 +211,7 @@ func addRangeFlags(f *pflag.FlagSet) func(cfg *config.Config) (backtestRange, er
 	id := f.String("tank", "", "draw and compare only the tank with this `ID`")
 	return func(cfg *config.Config) (backtestRange, error) {
 		times := siteTimes(cfg.Zone)
-		c := backtestRange{from: times.parse("from", *from, time.Time{}), to: times.parse("to", *to, time.Time{}), tank: *id}
+		c := backtestRange{from: times.parse("from", *from), to: times.parse("to", *to), tank: *id}
 		switch {
 		case times.err != nil:
 			return c, times.err
