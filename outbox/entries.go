@@ -3,6 +3,7 @@ package outbox
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -77,6 +78,26 @@ func (b *Box) Entries(stream string, state State, after uint64, limit int) ([]En
 		return b.receiptEntries(s, state, after, limit)
 	}
 	return nil, fmt.Errorf("list %s: state %d: %w", stream, state, ErrRefused)
+}
+
+// All are the records of a stream in one state behind a sequence number, as Entries has them; it ends with an error.
+func (b *Box) All(stream string, state State, after uint64) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for {
+			page, err := b.Entries(stream, state, after, 0)
+			if err != nil {
+				yield(Entry{}, err)
+			}
+			if len(page) == 0 {
+				return
+			}
+			for _, e := range page {
+				if after = e.Record.Seq; !yield(e, nil) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Entry finds one record of a stream, in whatever state it is. ErrRecord: it never was, or it is too long ago.

@@ -283,19 +283,12 @@ func (e *evictions) NoteUnits(now time.Time) (note string, err error) {
 // ticketsInOutbox are the numbers of those that have not left, dead letters among them, which a retry would send.
 func (e *evictions) ticketsInOutbox() (numbers []string, err error) {
 	for _, state := range []outbox.State{outbox.Waiting, outbox.Dead} {
-		for after := uint64(0); ; {
-			page, err := e.state.box.Entries(Tickets, state, after, 0)
+		for one, err := range e.state.box.All(Tickets, state, 0) {
 			if err != nil {
 				return nil, fmt.Errorf("look which tickets wait: %w", err)
 			}
-			if len(page) == 0 {
-				break
-			}
-			for _, one := range page {
-				if number := RecordLabel(Tickets, one.Record); number != Tickets {
-					numbers = append(numbers, number)
-				}
-				after = one.Record.Seq
+			if number := RecordLabel(Tickets, one.Record); number != Tickets {
+				numbers = append(numbers, number)
 			}
 		}
 	}

@@ -174,24 +174,21 @@ func (s *refusals) read(now time.Time) error {
 	for _, d := range s.all {
 		d.Forget()
 	}
-	for after := c.Accepted - min(c.Accepted, refusedRead); ; {
-		page, err := s.box.Entries(Refused, outbox.Waiting, after, 0)
-		if err != nil || len(page) == 0 {
+	for e, err := range s.box.All(Refused, outbox.Waiting, c.Accepted-min(c.Accepted, refusedRead)) {
+		var r Refusal
+		if err != nil {
 			return err
 		}
-		for _, e := range page {
-			after = e.Record.Seq
-			var r Refusal
-			if json.Unmarshal(e.Record.Body, &r) != nil {
-				continue // damaged, which `gauger outbox dead` says
-			}
-			d := s.of(cmp.Or(r.Device, e.Record.Address), now)
-			d.Remember(r.Source, r.Raw)
-			if first {
-				d.resume(r, now.Sub(e.Record.At))
-			}
+		if json.Unmarshal(e.Record.Body, &r) != nil {
+			continue // damaged, which `gauger outbox dead` says
+		}
+		d := s.of(cmp.Or(r.Device, e.Record.Address), now)
+		d.Remember(r.Source, r.Raw)
+		if first {
+			d.resume(r, now.Sub(e.Record.At))
 		}
 	}
+	return nil
 }
 
 // resume takes up what an earlier run stored with a message so long ago.

@@ -198,24 +198,19 @@ func (h *HeldTicket) asItWouldLeave(s *Site, grade clock.Grade) (r cloud.RunTick
 // Else they are in no list, and their numbers can be given once more.
 func (l *Ledger) RebuildTickets() error {
 	for _, state := range []outbox.State{outbox.Waiting, outbox.Dead, outbox.Delivered} {
-		for after := uint64(0); ; {
-			page, err := l.box.Entries(Tickets, state, after, 0)
+		for e, err := range l.box.All(Tickets, state, 0) {
 			if err != nil {
 				return fmt.Errorf("look for tickets whose records are lost: %w", err)
 			}
-			if len(page) == 0 {
-				break
+			b := l.rebuilt(e)
+			if b.Number == "" {
+				continue
 			}
-			for _, e := range page {
-				after = e.Record.Seq
-				if b := l.rebuilt(e); b.Number != "" {
-					if known, err := l.box.Get(ticketKey + b.Number); err != nil || known != nil {
-						continue // the next mending tries again what cannot be read now
-					}
-					if err := l.SaveState(ticketKey+b.Number, b); err != nil {
-						return err
-					}
-				}
+			if known, err := l.box.Get(ticketKey + b.Number); err != nil || known != nil {
+				continue // the next mending tries again what cannot be read now
+			}
+			if err := l.SaveState(ticketKey+b.Number, b); err != nil {
+				return err
 			}
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -149,8 +148,11 @@ func (t *trial) collectResults(siteLedger *ledger.Ledger, box *outbox.Box) (err 
 		return err
 	}
 	for i, f := range siteLedger.Faces(nil, t.watch.last) {
-		least := t.cfg.Tanks[i].Loads.MinLoad
-		t.going = append(t.going, slices.DeleteFunc(f.Going, func(v tank.Verdict) bool { return v.Bbl < least })...)
+		for _, v := range f.Going {
+			if !(v.Bbl < t.cfg.Tanks[i].Loads.MinLoad) {
+				t.going = append(t.going, v)
+			}
+		}
 	}
 	t.events, err = bodies(box, ledger.Events)
 	return err
@@ -168,16 +170,13 @@ func recordingsOf(cfg *config.Config, all sim.Device) []sim.Device {
 
 func bodies(box *outbox.Box, stream string) ([]json.RawMessage, error) {
 	all := []json.RawMessage{}
-	for after := uint64(0); ; {
-		page, err := box.Entries(stream, outbox.Waiting, after, 256)
-		if err != nil || len(page) == 0 {
+	for e, err := range box.All(stream, outbox.Waiting, 0) {
+		if err != nil {
 			return all, err
 		}
-		for _, e := range page {
-			all = append(all, json.RawMessage(e.Record.Body))
-			after = e.Record.Seq
-		}
+		all = append(all, json.RawMessage(e.Record.Body))
 	}
+	return all, nil
 }
 
 // maxRefusedRows that cannot be read are told one by one; the rest are counted.
