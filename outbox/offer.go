@@ -1,10 +1,10 @@
 package outbox
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -33,7 +33,7 @@ type offer struct {
 
 func newOffer(b *Box, s *stream, records []Record) *offer {
 	o := &offer{b: b, s: s, records: slices.Clone(records)}
-	slices.SortStableFunc(o.records, func(x, y Record) int { return cmp.Compare(x.Address, y.Address) })
+	sort.SliceStable(o.records, func(i, j int) bool { return o.records[i].Address < o.records[j].Address }) // slices.SortStableFunc costs the binary 8 kB for a struct of this size
 	o.timer = time.AfterFunc(offeredFor, func() {
 		if NoRoom(o.store()) {
 			o.timer.Reset(offeredFor) // the drain may send it meanwhile

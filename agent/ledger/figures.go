@@ -193,9 +193,9 @@ func askForReview(l *tank.Load, why ...string) { l.Review = append(slices.Clone(
 // finite says that a figure is one: neither "not a number" nor infinite, which JSON has no word for.
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// dropNotFinite takes the figures that are not finite out of a structure, which is the caller's own copy, and names them: a
+// dropNotFinite takes the figures that are not finite out of a structure that of leads to, which is the caller's own copy, and names them: a
 // number becomes 0, one that may be absent becomes absent. What pointers lead to is copied before it is changed.
-func dropNotFinite[T any](of *T) (names []string) {
+func dropNotFinite(of any) (names []string) {
 	v := reflect.ValueOf(of).Elem()
 	for i := range v.NumField() {
 		names = append(names, dropFrom(v.Field(i), v.Type().Field(i).Name)...)

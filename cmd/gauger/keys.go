@@ -211,7 +211,12 @@ func keySentences(all []keys.Status, unread map[string]string, running bool, at 
 	works, tried := 0, 0
 	newer := control.NewerKeys(all)
 	for _, slot := range slots {
-		values := slices.DeleteFunc(slices.Clone(all), func(k keys.Status) bool { return k.Slot != slot })
+		var values []keys.Status
+		for _, k := range all {
+			if k.Slot == slot {
+				values = append(values, k)
+			}
+		}
 		if why := unread[slot]; why != "" && len(values) == 0 {
 			lines = append(lines, fmt.Sprintf("The %s key cannot be read%s: %s", slot, when(!running, " by this command"), why))
 			continue

@@ -101,6 +101,20 @@ func readInput(c *call, path string) ([]byte, error) {
 // recordsOf reads JSON in the service's own shape, one object or an array of them, and refuses every name that the
 // shape has not.
 func recordsOf[T any](c *call, path string) ([]T, error) {
+	raw, err := rawRecords(c, path)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]T, len(raw))
+	for i, one := range raw {
+		if err := strictly(one, &all[i]); err != nil {
+			return nil, fmt.Errorf("%s: record %d: %w", path, i+1, err)
+		}
+	}
+	return all, nil
+}
+
+func rawRecords(c *call, path string) ([]json.RawMessage, error) {
 	b, err := readInput(c, path)
 	if err != nil {
 		return nil, err
@@ -114,13 +128,7 @@ func recordsOf[T any](c *call, path string) ([]T, error) {
 	if len(raw) == 0 || len(raw) > maxRecords {
 		return nil, fmt.Errorf("%s has %s; want 1 to %d", path, countText(len(raw), "record"), maxRecords)
 	}
-	all := make([]T, len(raw))
-	for i, one := range raw {
-		if err := strictly(one, &all[i]); err != nil {
-			return nil, fmt.Errorf("%s: record %d: %w", path, i+1, err)
-		}
-	}
-	return all, nil
+	return raw, nil
 }
 
 func strictly(raw []byte, into any) error {
