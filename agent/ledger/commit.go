@@ -45,11 +45,7 @@ func (l *Ledger) stage(tx *txn, device string) (*outbox.Commit, error) {
 	c := under
 	if tx.dirty() {
 		var err error
-		c, err = l.box.Stage(func(box *outbox.Tx) error {
-			box.After(under)
-			return tx.commitTo(box)
-		})
-		if err != nil {
+		if c, err = l.box.Stage(func(box *outbox.Tx) error { box.After(under); return tx.commitTo(box) }); err != nil {
 			return nil, err
 		}
 	}

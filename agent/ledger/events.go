@@ -77,29 +77,23 @@ func (tx *txn) applyNotice(n collectors.Notice) {
 	switch {
 	case n.Until.IsZero() && known:
 		if e.Inherited || !e.Over.IsZero() || e.Note != note { // whoever tells of it now will tell of its end, and knows the reason of now
-			if !e.Over.IsZero() {
-				note += comesAndGoes
-			}
-			e.Inherited, e.Over, e.Note = false, time.Time{}, note
+			e.Inherited, e.Over, e.Note = false, time.Time{}, note+either(e.Over.IsZero(), "", comesAndGoes)
 			tx.setEpisode(k, e)
 		}
-		return
 	case n.Until.IsZero():
 		e = Episode{Rule: n.Rule, Source: n.Source, Since: n.Since.Round(0), Note: note, Open: true}
 		tx.setEpisode(k, e)
 		tx.putEpisodes()
 		tx.logEpisode(e, "something is wrong")
 		tx.l.openings.count(k, tx.now)
-		return
 	case known && tx.l.openings.often(k):
 		e.Over = n.Until.Round(0)
 		tx.setEpisode(k, e)
-		return
 	case known:
 		tx.closeEpisode(k, e, n.Until.Round(0))
-		return
+	default:
+		tx.queueEvent(Event{Rule: n.Rule, Note: note, Start: n.Since.Round(0), End: n.Until.Round(0)})
 	}
-	tx.queueEvent(Event{Rule: n.Rule, Note: note, Start: n.Since.Round(0), End: n.Until.Round(0)})
 }
 
 // openings counts how often each episode of a collector's began within an hour. One that comes and goes (two nodes of one name, of which each

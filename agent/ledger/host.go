@@ -86,13 +86,10 @@ func (h hostFor) Remember(name string, v []byte) error {
 
 // Hurry implements collectors.Host.
 func (h hostFor) Hurry(points []collectors.Point) bool {
-	for _, p := range points {
-		f := h.routes[p]
-		if f != nil && slices.ContainsFunc(f.inputs, func(in detectorInput) bool { return in.kind == tank.Level && h.loading[in.tank].Load() }) {
-			return true
-		}
-	}
-	return false
+	loading := func(in detectorInput) bool { return in.kind == tank.Level && h.loading[in.tank].Load() }
+	return slices.ContainsFunc(points, func(p collectors.Point) bool {
+		return h.routes[p] != nil && slices.ContainsFunc(h.routes[p].inputs, loading)
+	})
 }
 
 // Watch calls see with each batch until ctx ends or see fails.

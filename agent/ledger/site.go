@@ -74,10 +74,7 @@ type Value struct {
 
 // stream of the value's records.
 func (v Value) stream() string {
-	if v.Target {
-		return Targets
-	}
-	return TagValues
+	return either(v.Target, Targets, TagValues)
 }
 
 // speed of the site's time, as a multiple of the wall clock's (demonstrations only).
@@ -240,8 +237,6 @@ func (s *Site) routes() map[collectors.Point]*routes {
 				f.inputs = append(f.inputs, detectorInput{i, in.kind})
 			}
 		}
-	}
-	for i, t := range s.Tanks {
 		if t.Production != "" {
 			at(t.Production).meters = append(at(t.Production).meters, i)
 		}

@@ -43,17 +43,10 @@ func insisted(doubts []string, reason string) (warning string, err error) {
 	}
 	warning = strings.Join(doubts, "; ")
 	if warning != "" && strings.TrimSpace(reason) == "" {
-		return "", fmt.Errorf("%s Correct it, or if it is right all the same, say why with --anyway \"TEXT\", on the page in its field", sentence(warning))
+		end := either(strings.HasSuffix(warning, "?"), "", ".")
+		return "", fmt.Errorf("%s%s Correct it, or if it is right all the same, say why with --anyway \"TEXT\", on the page in its field", warning, end)
 	}
 	return warning, nil
-}
-
-// sentence ends a text that has no end of its own.
-func sentence(text string) string {
-	if strings.HasSuffix(text, "?") {
-		return text
-	}
-	return text + "."
 }
 
 // tooMuch is what speaks against so many barrels by the table in such a time, as it would against a load that was seen.

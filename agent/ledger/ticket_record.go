@@ -235,13 +235,10 @@ type Edit struct {
 // String is the field with both values.
 func (e Edit) String() string {
 	field := strings.ReplaceAll(e.Field, "_", " ")
-	switch {
-	case e.New == "":
+	if e.New == "" {
 		return fmt.Sprintf("%s %q taken back", field, e.Old)
-	case e.Old == "":
-		return fmt.Sprintf("%s %s, which it had not", field, e.New)
 	}
-	return fmt.Sprintf("%s %s, was %s", field, e.New, e.Old)
+	return field + " " + e.New + ", " + either(e.Old == "", "which it had not", "was "+e.Old)
 }
 
 // TruckTicket is a truck's own ticket of a load. It is kept for ever, also when it was removed.

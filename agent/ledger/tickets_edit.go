@@ -95,10 +95,10 @@ func parseGravity(_, text string) (string, error) {
 	if err != nil || math.IsNaN(v) {
 		return "", fmt.Errorf("%q is no gravity; want a specific gravity such as 0.83, or degrees API as in \"39.0 API\"%s", text, tank.DecimalPoint(strings.TrimRight(number, " °")))
 	}
-	if isAPI {
-		if v < -10 || v > 100 {
-			return "", fmt.Errorf("%g API is no crude oil's; want -10 to 100", v)
-		}
+	switch {
+	case isAPI && (v < -10 || v > 100):
+		return "", fmt.Errorf("%g API is no crude oil's; want -10 to 100", v)
+	case isAPI:
 		v = math.Round(tank.SpecificGravity(v)*1e4) / 1e4
 	}
 	if figureOf("gravity").check(v) != nil {

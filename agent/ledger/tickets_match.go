@@ -150,12 +150,12 @@ func (b *TicketRecord) volumeOn(basis string, metered bool) *float64 {
 		return new(hundredths(b.Load.GaugeBbl))
 	case v == nil:
 		return nil
-	case basis == AsGross && !metered:
-		return v.GrossBbl
-	case basis == AsGross:
+	case basis == AsGross && metered:
 		return b.withInflow(v.GrossBbl, 1)
-	case basis == AsNet && v.BSW != nil && metered:
+	case basis == AsNet && metered && v.BSW != nil:
 		return b.withInflow(v.NetBbl, 1-*v.BSW/100)
+	case basis == AsGross:
+		return v.GrossBbl
 	case basis == AsNet:
 		return v.NetBbl
 	}

@@ -210,12 +210,7 @@ func (r *recentReadings) knows(sum uint64) bool {
 	if r == nil {
 		return false
 	}
-	for i := range r.pages {
-		if slices.Contains(r.pages[i], sum) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.pages[:], func(page []uint64) bool { return slices.Contains(page, sum) })
 }
 
 // fingerprint tells a reading from another by its device's time and its value.

@@ -46,14 +46,8 @@ func (o *bookOptions) run(ctx context.Context, c *call, _ []string) error {
 		}
 		o.period.From, o.period.To = o.one, o.one
 	}
-	if o.month != "" {
-		if o.period.From != "" || o.period.To != "" {
-			return errMonthAlone
-		}
-		var err error
-		if o.period.From, o.period.To, err = monthDays(o.month); err != nil {
-			return err
-		}
+	if err := readMonth(o.month, &o.period.From, &o.period.To); err != nil {
+		return err
 	}
 	for _, date := range []string{o.period.From, o.period.To} {
 		if _, err := time.Parse(time.DateOnly, date); date != "" && err != nil {

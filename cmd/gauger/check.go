@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,11 +56,9 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 	}
 	switch {
 	case o.example:
-		_, err := verbatim(c.out).Write(config.Example)
-		return err
+		return printf(verbatim(c.out), "%s", config.Example)
 	case o.schema:
-		_, err := verbatim(c.out).Write(config.Schema())
-		return err
+		return printf(verbatim(c.out), "%s", config.Schema())
 	case o.templates:
 		return printTemplates(c)
 	case o.template != "":
@@ -246,15 +245,13 @@ func agentOf(path string) (agentUser, error) {
 // started, and lines that cannot keep up with the intervals asked of them. nil when there is nothing, or when slow lines
 // are allowed: then they are warnings.
 func strictProblems(cfg *config.Config, slow bool) error {
-	all := cfg.Strict
 	if slow {
-		cfg.Warnings = append(cfg.Warnings, cfg.Slow...)
-		cfg.Slow = nil
+		cfg.Warnings, cfg.Slow = append(cfg.Warnings, cfg.Slow...), nil
 	}
-	if all = slices.Concat(all, cfg.Slow); len(all) == 0 {
-		return nil
+	if all := slices.Concat(cfg.Strict, cfg.Slow); len(all) > 0 {
+		return config.Problems(all)
 	}
-	return config.Problems(all)
+	return nil
 }
 
 func strictAdvice(cfg *config.Config) error {
@@ -268,8 +265,7 @@ func strictAdvice(cfg *config.Config) error {
 func printTemplates(c *call) error {
 	for _, name := range modbus.Templates() {
 		text, _ := modbus.Template(name)
-		about, _, _ := strings.Cut(string(text), "\n")
-		if _, err := fmt.Fprintf(c.out, "%-24s %s\n", name, strings.TrimPrefix(about, "# ")); err != nil {
+		if err := printf(c.out, "%-24s %s\n", name, strings.TrimPrefix(firstLine(string(text)), "# ")); err != nil {
 			return err
 		}
 	}
@@ -281,8 +277,7 @@ func printTemplate(c *call, name string) error {
 	if !known {
 		return usageError{fmt.Sprintf("there is no template %q%s; the templates are %s", name, didYouMean(name, modbus.Templates()), strings.Join(modbus.Templates(), ", "))}
 	}
-	_, err := c.out.Write(text)
-	return err
+	return printf(c.out, "%s", text)
 }
 
 // printTemplateOf prints a register map with the keys and points of a device. What only one site knows is left out.
@@ -335,8 +330,5 @@ func checkJSON(c *call, cfg *config.Config, doubts []config.Problem, err error) 
 	if problems, ok := errors.AsType[config.Problems](err); ok {
 		v.Problems = problems
 	}
-	if printed := printJSON(c.out, v); printed != nil {
-		return printed
-	}
-	return asConfigError(err)
+	return cmp.Or(printJSON(c.out, v), asConfigError(err))
 }

@@ -42,14 +42,8 @@ func ticketsListCommand(c *call) *cobra.Command {
 // run lists the tickets, the newest last.
 func (o *ticketsListOptions) run(ctx context.Context, c *call, _ []string) error {
 	h := findSite(c)
-	if o.month != "" {
-		if o.period != (period{}) {
-			return errMonthAlone
-		}
-		var err error
-		if o.period.from, o.period.to, err = monthDays(o.month); err != nil {
-			return err
-		}
+	if err := readMonth(o.month, &o.period.from, &o.period.to); err != nil {
+		return err
 	}
 	times := siteTimes(h.zone())
 	after, changed := times.parse("since", o.since), times.parse("changed-since", o.changed)

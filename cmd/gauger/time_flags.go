@@ -82,17 +82,20 @@ func parseSpan(text string) (time.Duration, bool) {
 	return d, err == nil && d >= 0
 }
 
-// monthDays are the first and the last date of the month of the flag --month.
-func monthDays(month string) (from, to string, err error) {
+// readMonth makes a period of the month of the flag --month, its first and its last date; without one it stays as it is.
+func readMonth(month string, from, to *string) error {
 	first, err := time.Parse("2006-01", month)
-	if err != nil {
-		return "", "", usageError{fmt.Sprintf("--month %s: write a month such as 2026-03", month)}
+	switch {
+	case month == "":
+		return nil
+	case *from+*to != "":
+		return usageError{"--month is a whole month; leave the other days out"}
+	case err != nil:
+		return usageError{fmt.Sprintf("--month %s: write a month such as 2026-03", month)}
 	}
-	return first.Format(time.DateOnly), first.AddDate(0, 1, -1).Format(time.DateOnly), nil
+	*from, *to = first.Format(time.DateOnly), first.AddDate(0, 1, -1).Format(time.DateOnly)
+	return nil
 }
-
-// errMonthAlone: a month is a period by itself.
-var errMonthAlone = usageError{"--month is a whole month; leave the other days out"}
 
 // errBackwards: nothing lies in such a period, and an empty list would look as if it did not happen.
 var errBackwards = usageError{"--from is after --to"}
@@ -169,21 +172,25 @@ func clockTime(text string, zone *time.Location, now time.Time) (time.Time, erro
 	if err != nil {
 		return parseTime(text, zone, now)
 	}
-	y, month, d := now.In(zone).Date()
-	t := time.Date(y, month, d, day.Hour(), day.Minute(), day.Second(), 0, zone)
+	t := onDayOf(now.In(zone), day, 0)
 	if t.After(now) {
-		t = time.Date(y, month, d-1, day.Hour(), day.Minute(), day.Second(), 0, zone)
+		t = onDayOf(now.In(zone), day, -1)
 	}
 	return t, nil
+}
+
+// onDayOf is a time of day on the date of another time, or so many days after it.
+func onDayOf(date, clock time.Time, later int) time.Time {
+	y, month, d := date.Date()
+	return time.Date(y, month, d+later, clock.Hour(), clock.Minute(), clock.Second(), 0, date.Location())
 }
 
 // parseComingTime reads a time to come; a time of day alone is the next one.
 func parseComingTime(text string, zone *time.Location, now time.Time) (time.Time, error) {
 	if of, err := time.ParseInLocation("15:04", text, zone); err == nil {
-		y, mo, d := now.In(zone).Date()
-		t := time.Date(y, mo, d, of.Hour(), of.Minute(), 0, 0, zone)
+		t := onDayOf(now.In(zone), of, 0)
 		if !t.After(now) {
-			t = time.Date(y, mo, d+1, of.Hour(), of.Minute(), 0, 0, zone)
+			t = onDayOf(now.In(zone), of, 1)
 		}
 		return t, nil
 	}
