@@ -119,6 +119,8 @@ const (
 	onceTimes  = 2.0    // times the most that the level rose in as long a time before
 	backSoon   = 900.   // s
 	keptShut   = 300.0  // s before a load that its tank was shut for at least, and half of that behind it
+	pauseShare = 0.6    // share of a well's longest pause that its tank stands behind a load, where it was shut in, and
+	pausesMore = 3.0    // times as long before and behind it
 	keptQuick  = 0.4    // share of what was kept meanwhile that comes within minutes
 	keptWhole  = 0.8    // share of it that the well makes at least in the time in which its tank seems to stand
 	slugKnown  = 0.45   // share of one up to which the fall shows whether it came
@@ -218,13 +220,17 @@ func standsBehind(ts *tankState, d draw, slack, made float64) (b []node, level f
 }
 
 // shutBehind says that behind a draw before which its tank stood for some times as long as its well had paused, in as long a time before that or more, it
-// stands for as long as that pause too: it was shut in until then.
+// stands again, and that both together are far longer than two such pauses: it was shut in until then.
 func shutBehind(ts *tankState, d draw, stood, times float64) bool {
 	if d.start-2*stood < math.Max(ts.decidedTo+resumeFirst, d.start-stillLook) {
 		return false
 	}
 	b, _, k := standsBehind(ts, d, d.step+d.deadband+restSigmas*ts.noise.perSample(), math.Max(d.inflowBefore, d.inflowAfter))
-	return k > 0 && b[k-1].t-d.end > math.Max(stood/times, keptShut/2)
+	if k == 0 {
+		return false
+	}
+	pause, behind := stood/times, b[k-1].t-d.end
+	return behind > math.Max(pauseShare*pause, keptShut/2) && times+behind/pause > pausesMore
 }
 
 // neverRoseSo says that a level never rose by so many inches beyond its inflow within minutes before a draw, behind other draws than that.

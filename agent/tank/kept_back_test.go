@@ -61,8 +61,19 @@ func TestAWellThatIsShutInForTheLoad(t *testing.T) {
 		}
 		return on
 	}
-	shut := append(comes(0, load.From-1500, 180, 1.2), comes(load.End()+480, last, 180, 1.2)...)
-	for name, moves := range map[string][]tanktest.Move{"shut in": shut, "in batches": comes(500, last, 7200, 25)} {
+	dumps := func(from, to float64) (on []tanktest.Move) { // of a separator, which pauses for up to 420 s
+		gaps := []float64{60, 330, 90, 150, 420, 30, 90, 240, 60}
+		for k := 0; from < to; k++ {
+			on, from = append(on, tanktest.Move{From: from, Bbl: -1.2, Rate: 3}), from+gaps[k%len(gaps)]
+		}
+		return on
+	}
+	for name, moves := range map[string][]tanktest.Move{
+		"shut in":                     append(comes(0, load.From-1500, 180, 1.2), comes(load.End()+480, last, 180, 1.2)...),
+		"long before, briefly behind": append(dumps(0, load.From-2400), dumps(load.End()+300, last)...),
+		"twice a pause on each side":  append(dumps(0, load.From-1000), dumps(load.End()+480, last)...),
+		"in batches":                  comes(500, last, 7200, 25),
+	} {
 		r := newRig(t, tanktest.Well{Level0: 110, Moves: append(moves, load)})
 		r.run(0, last)
 		if len(r.loads) != 1 || math.Abs(r.loads[0].RemovedBbl-load.Bbl) > 1 || len(r.loads[0].Review) > 0 {

@@ -108,7 +108,7 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 		return own, err
 	case away: // what rose until then as it does behind had not stood
 		return 0, fair
-	case longer > 2*stillMore && shutBehind(ts, d, stood, longer):
+	case longer > 1 && shutBehind(ts, d, stood, longer):
 		return cameByTurns(ts, t, d, turns, 0, fair)
 	case longer > stillMore && 3*ts.levels.roseBefore(again, again-d.end) < rate: // it is shut in, or comes in bursts
 		return cameByTurns(ts, t, d, turns, 0, math.Max(fair, per*ts.levels.mostBeyond(d.start, d.end-d.start, d.inflow.usual, per)))
