@@ -108,3 +108,28 @@ func TestALoadOfTanksThatNoGroupJoinsIsTold(t *testing.T) {
 		}
 	}
 }
+
+// What a tank gives while its mates still give to the same load is the end of its own draw: it opens nowhere else than where it was read, and not where
+// they all come even.
+func TestTheEndOfADrawOpensNoOther(t *testing.T) {
+	const at = 4 * tanktest.Hour
+	open := func(float64) bool { return true }
+	courses := levelled([]float64{150, 150, 150}, open, 0.0012, haul{0, at, at + 2400, 0.04})
+	r := newRig(t, make([]tanktest.Well, len(courses))...)
+	for i := range r.site.tanks {
+		r.site.tanks[i].Group = "A"
+	}
+	r.sensor = func(i int, s, _ float64) (float64, bool) { return tanktest.Radar(i, s, courses[i](s)), true }
+	r.run(0, at+2400+1.5*tanktest.Hour)
+	ts := r.st.tanks[0]
+	if len(r.loads) != len(courses) || len(ts.reports.loads) != 1 {
+		t.Fatalf("%+v", r.loads)
+	}
+	end := ts.reports.loads[0].end
+	low := courses[0](end)
+	d := draw{start: end + 30, end: end + 60, opening: gauge{level: low}, closing: gauge{level: low - 1}}
+	(siteTanks{r.site, &r.st}).opensTogether(0, ts, &d)
+	if d.uneven || d.opening.level != low {
+		t.Errorf("it opens at %.2f in, and was read at %.2f", d.opening.level, low)
+	}
+}

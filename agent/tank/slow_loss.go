@@ -279,10 +279,13 @@ func shareOf(ts *tankState, t *Tank, of draw, now float64) draw {
 }
 
 // opensTogether gives a group's tank that the next truck finds uneven its share of what all of them hold for its opening, where the load before
-// closed at that: what still evens out belongs to that one.
+// closed at that: what still evens out belongs to that one. What a tank gave while the others still gave to that load is the end of it, and opens nothing.
 func (s siteTanks) opensTogether(i int, ts *tankState, d *draw) {
 	t, n := &s.site.tanks[i], len(ts.reports.loads)
 	if t.Group == "" || n == 0 || d.start-ts.reports.loads[n-1].end > evenLongest {
+		return
+	}
+	if _, told := s.jointly(i, asDraws(ts.reports.loads[n-1:])[0]); d.start < told {
 		return
 	}
 	known, share := s.joined(i, *d)
