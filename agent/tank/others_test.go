@@ -157,23 +157,6 @@ func TestSlowReturnIsALoadForReview(t *testing.T) {
 	r.only()
 }
 
-// The neighbour's oil fills the tank up behind the truck, as fast as the truck took it: the neighbour's fall explains it,
-// also when it goes on long after the confirmation.
-func TestRefilledFromItsNeighbourIsALoad(t *testing.T) {
-	out := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 175, Rate: 5}
-	for _, wait := range []float64{600, 1800, 2600} {
-		back := tanktest.Move{From: out.End() + wait, Bbl: -165, Rate: 5}
-		into := back
-		back.Bbl = -back.Bbl
-		r := newRig(t, tanktest.Well{Level0: 170, Inflow: 40, Moves: []tanktest.Move{out, into}}, tanktest.Well{Level0: 200, Moves: []tanktest.Move{back}})
-		r.run(0, 8*tanktest.Hour)
-		if len(r.loads) != 1 || r.loads[0].Tank != "TK-1" || len(r.loads[0].Review) > 0 {
-			t.Errorf("after %g s: %+v", wait, r.loads)
-		}
-		r.only("transfer")
-	}
-}
-
 // A leaking valve between two tanks is no loss.
 func TestOilThatRunsOverSlowlyIsATransfer(t *testing.T) {
 	crawl := tanktest.Move{From: 3 * tanktest.Hour, Bbl: 130, Rate: 0.2}

@@ -199,14 +199,16 @@ func (s siteTanks) othersGaveBack(i int, d draw, r returned) bool {
 }
 
 // othersGave is what of a rise between two times the site's other tanks may have given: what they lost meanwhile, beyond as much as they lose in as
-// long right before it or behind it while nothing comes here, for that a truck draws.
+// long right before it or behind it while nothing comes here, for that a truck draws. While this one is drawn from nobody sees whether anything comes.
 func (s siteTanks) othersGave(i int, from, to float64) (bbl float64) {
 	t, ts := &s.site.tanks[i], s.st.tanks[i]
 	late := ts.interval.fresh()
 	long, drawn := math.Max(burstSeconds, late), 0.0
 	from, to = from-late, to+late
 	for _, at := range []float64{from - long, to} {
-		drawn = math.Max(drawn, (s.othersLost(i, at, at+long)-math.Max(0, ts.rise(t, at, at+long)))/long)
+		if rose := ts.rise(t, at, at+long); rose > -partBbl {
+			drawn = math.Max(drawn, (s.othersLost(i, at, at+long)-math.Max(0, rose))/long)
+		}
 	}
 	return s.othersLost(i, from, to) - drawn*(to-from)
 }
