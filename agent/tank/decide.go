@@ -306,7 +306,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	u.takeNext(i, ts, &d)
 	takeFallenOn(ts, t, &d, now)
 	takeStepped(ts, t, &d)
-	d.doubts = append(d.doubts, u.readingsDoubt(i, &d, now)...)
+	d.doubts = append(append(d.doubts, u.readingsDoubt(i, &d, now)...), u.sameSignal(i, d)...)
 	if since, made, leapt := hungInto(ts, d); leapt || since > 0 && !u.shutOff(i, d, since, d.start) && !ts.levels.pausesSo(since, d.start-since, d.opening.level, 0, d.inflowBefore) {
 		takeHung(&d, since, made, leapt, math.Max(made, d.usualInflow)*(d.start-since)*t.Table.PerInch(d.opening.level) > wrongBbl(t.volume(d)))
 	}

@@ -2,6 +2,7 @@ package tank
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -111,7 +112,28 @@ func (s siteTanks) jumpedTo(i int, level, from, to float64) (name string) {
 	return name
 }
 
+// sameSignal tells of another tank whose readings are this one's to the last digit while a draw went on: one register, or one topic, is read for both, and
+// so both have a ticket for one truck. Two sensors of one level differ by their noise, and by when their steps come.
+func (s siteTanks) sameSignal(i int, d draw) (why []string) {
+	fall, late := between(s.st.tanks[i].levels.recent, d.start, d.end), s.st.tanks[i].interval.fresh()/2
+	for j, other := range s.st.tanks {
+		same := 0
+		for _, x := range fall {
+			if slices.ContainsFunc(between(other.levels.recent, x.t-late, x.t+late), func(y sample) bool { return y.v == x.v }) {
+				same++
+			}
+		}
+		if j != i && changesIn(fall) >= signalSteps && same >= len(fall)-len(fall)/signalMissed {
+			why = append(why, fmt.Sprintf("tank %s gave the very same readings meanwhile: one register or topic is read for both, and one truck has two tickets", s.site.tanks[j].ID))
+		}
+	}
+	return why
+}
+
 const (
+	signalSteps  = 5  // changes of a value that say whether another is the same
+	signalMissed = 10 // readings of a fall, of which the other may have missed one
+
 	trendMost   = 64      // samples
 	trendBefore = 20 * 60 // s before the start
 )
