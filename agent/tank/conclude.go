@@ -274,7 +274,7 @@ func (ts *tankState) closeEvened(t *Tank, d *draw, stopped, hi, moves float64) {
 		if d.settled = d.closing.level - knee; stopped > d.end {
 			d.settled = d.inflowAfter * (d.evened - d.end)
 		}
-		d.closing.err = math.Hypot(d.closing.err, moves/2)
+		d.closing.unsure(moves / 2)
 	}
 }
 

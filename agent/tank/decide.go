@@ -29,19 +29,17 @@ func (u *update) decide(i int, ts *tankState, d draw, now float64) {
 	case removed < t.Loads.MinLoad && !u.sharesLoad(i, d, removed):
 		u.smallDraw(i, ts, d, removed, now)
 	case removed/minutes < 0.8*t.leastRate() && u.togetherRate(i, d, removed/minutes) < 0.8*t.leastRate() && d.samples > 0:
-		u.addEvent(ts, i, eventrules.UnexplainedLoss, d.start, d.end, fmt.Sprintf("lost %.1f bbl at %.2f bbl/min, %.2f to %.2f in", removed, removed/minutes, d.opening.level, d.closing.level))
-		u.eventVolume(removed, "")
+		u.addMovement(ts, i, eventrules.UnexplainedLoss, d.start, d.end, removed, "", fmt.Sprintf("lost %.1f bbl at %.2f bbl/min, %.2f to %.2f in", removed, removed/minutes, d.opening.level, d.closing.level))
 		u.addVerdict(i, ts, d, TooSlow, fmt.Sprintf("%.2f bbl a minute, where min_rate is %g", removed/minutes, t.Loads.MinRate))
 	case d.gap > t.Loads.MaxGapTicket.Seconds():
 		u.lossUnseen(i, ts, &d, removed)
 		u.addVerdict(i, ts, d, TooLongUnseen, fmt.Sprintf("no reading came for %s, and max_gap_ticket is %s", spanText(d.gap), spanText(t.Loads.MaxGapTicket.Seconds())))
 	case u.waterDrawn(i, d):
-		u.addEvent(ts, i, eventrules.WaterDraw, d.start, d.end, fmt.Sprintf("%.1f bbl of water drawn, %.2f to %.2f in; the interface fell with the level", removed, d.opening.level, d.closing.level))
-		u.eventVolume(removed, "")
+		u.addMovement(ts, i, eventrules.WaterDraw, d.start, d.end, removed, "", fmt.Sprintf("%.1f bbl of water drawn, %.2f to %.2f in; the interface fell with the level", removed, d.opening.level, d.closing.level))
 		u.addVerdict(i, ts, d, WaterDrawn, "the oil/water interface fell with the level")
 	default:
 		if rate := u.togetherRate(i, d, removed/minutes); rate < 0.8*t.Loads.MinRate && d.samples > 0 {
-			d.doubts = append(d.doubts, fmt.Sprintf("it left at %.1f bbl a minute, where min_rate is %g: by gravity, or a leak", rate, t.Loads.MinRate))
+			d.doubt("it left at %.1f bbl a minute, where min_rate is %g: by gravity, or a leak", rate, t.Loads.MinRate)
 		}
 		u.oilDraw(i, ts, d, removed, now)
 	}
@@ -59,8 +57,7 @@ func (u *update) lossUnseen(i int, ts *tankState, d *draw, removed float64) {
 		d.start, d.opening, d.end, d.closing = from.t, gauge{level: float64(from.v), samples: 1}, to.t, gauge{level: float64(to.v), samples: 1}
 		d.inflowAfter, d.settled = 0, 0
 	}
-	u.addEvent(ts, i, eventrules.UnexplainedLoss, d.start, d.end, fmt.Sprintf("fell %.2f to %.2f in (%.1f bbl%s) over a gap of %s: too long for a ticket", d.opening.level, d.closing.level, t.volume(*d), guess, spanText(d.gap)))
-	u.eventVolume(t.removedBbl(*d), "")
+	u.addMovement(ts, i, eventrules.UnexplainedLoss, d.start, d.end, t.removedBbl(*d), "", fmt.Sprintf("fell %.2f to %.2f in (%.1f bbl%s) over a gap of %s: too long for a ticket", d.opening.level, d.closing.level, t.volume(*d), guess, spanText(d.gap)))
 }
 
 // carriedLess takes back from the gauges of a draw whose edges nobody saw what the inflow carried them while other tanks took it in: a well that
@@ -118,7 +115,7 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 		into, moved = u.filledWhileDrawn(i, d)
 	}
 	if rose >= explainedShare*removed && (!u.explainsRise(i, d, removed) || u.onlyReturned(i, d, removed)) {
-		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, but not in step with this one, or more than one fell: a transfer is not excluded", name, rose))
+		d.doubt("tank %s rose by %.1f bbl meanwhile, but not in step with this one, or more than one fell: a transfer is not excluded", name, rose)
 		rose = 0
 	}
 	fell := u.site.tanks[i].volume(d)
@@ -127,7 +124,7 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 		fell = math.Min(fell, -gained)
 	}
 	if rose >= explainedShare*removed && rose < arrivesShare*fell && u.nothingElse(i, d) {
-		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose by %.1f of these %.1f bbl meanwhile: a transfer, unless a truck unloaded there", name, rose, removed))
+		d.doubt("tank %s rose by %.1f of these %.1f bbl meanwhile: a transfer, unless a truck unloaded there", name, rose, removed)
 		rose = 0
 	}
 	if rose < explainedShare*removed && moved {
@@ -141,8 +138,7 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 		if d.samples == 0 {
 			note = fmt.Sprintf("%.1f bbl went, %.2f to %.2f in, and may have moved to tank %s: no reading came meanwhile, so that nobody saw it", removed, d.opening.level, d.closing.level, name)
 		}
-		u.addEvent(ts, i, eventrules.Transfer, d.start, d.end, note)
-		u.eventVolume(removed, name)
+		u.addMovement(ts, i, eventrules.Transfer, d.start, d.end, removed, name, note)
 		u.addVerdict(i, ts, d, Transferred, fmt.Sprintf("meanwhile other tanks rose by %.1f bbl, most of all %s", rose, name))
 		return
 	}
@@ -183,10 +179,9 @@ func (u *update) parted(i int, ts *tankState, d *draw) bool {
 		if !ok || onlyBack(other, from, to) || beside > partMoved*rose || rose < arrivesShare*went || went < arrivesShare*rose || t.removedBbl(load) < t.Loads.MinLoad {
 			continue
 		}
-		u.addEvent(ts, i, eventrules.Transfer, moved.start, moved.end, fmt.Sprintf("%.1f bbl moved to tank %s, %.2f to %.2f in, %s a load", went, o.ID, moved.opening.level, moved.closing.level, said))
-		u.eventVolume(went, o.ID)
+		u.addMovement(ts, i, eventrules.Transfer, moved.start, moved.end, went, o.ID, fmt.Sprintf("%.1f bbl moved to tank %s, %.2f to %.2f in, %s a load", went, o.ID, moved.opening.level, moved.closing.level, said))
 		load.parts, load.pause, load.stood, load.early = 1, 0, 0, 0
-		load.doubts = append(load.doubts, fmt.Sprintf("tank %s rose by %.1f bbl %s it: they moved there and are not in it", o.ID, rose, said))
+		load.doubt("tank %s rose by %.1f bbl %s it: they moved there and are not in it", o.ID, rose, said)
 		*d = load
 		return true
 	}
@@ -255,7 +250,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		}
 		if mate, bbl := u.filledMates(i, d); bbl > 0 {
 			d.cameIn, d.closing.err = -bbl, math.Hypot(d.closing.err, bbl/2/t.Table.PerInch(d.closing.level))
-			d.doubts = append(d.doubts, fmt.Sprintf("tank %s of its group stood lower and took in %.1f bbl of what left this one: no truck had them", mate, bbl))
+			d.doubt("tank %s of its group stood lower and took in %.1f bbl of what left this one: no truck had them", mate, bbl)
 		}
 		d.doubts = append(d.doubts, u.missingShares(i, d, removed)...)
 	case t.Valve:
@@ -263,7 +258,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	}
 	if why, moved := u.partlyMoved(i, d, removed); why != "" {
 		d.doubts = append(d.doubts, why)
-		d.closing.err = math.Hypot(d.closing.err, moved/2/t.Table.PerInch(d.closing.level))
+		d.closing.unsure(moved / 2 / t.Table.PerInch(d.closing.level))
 	}
 	u.startsAtPeak(i, &d)
 	if from, came, edge := u.cameFrom(i, d); came > wrongBbl(removed) {
@@ -271,13 +266,13 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		d.note(edge, fmt.Sprintf("tank %s was moved into it meanwhile: %.1f bbl came in and are not in its gauges", from, came))
 	}
 	if name, by := u.roseAnotherTime(i, d, removed); name != "" {
-		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose by as much in as long a time, %s off: a transfer, if its readings are so late or early", name, spanText(by)))
+		d.doubt("tank %s rose by as much in as long a time, %s off: a transfer, if its readings are so late or early", name, spanText(by))
 	}
 	if from, short := u.fellShort(i, d); short > wrongBbl(removed) {
-		d.doubts = append(d.doubts, fmt.Sprintf("tank %s was moved into it until it fell, and %.1f bbl of that did not arrive: the truck may have loaded meanwhile", from, short))
+		d.doubt("tank %s was moved into it until it fell, and %.1f bbl of that did not arrive: the truck may have loaded meanwhile", from, short)
 	}
 	if into := u.wentTo(i, d); into != "" {
-		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose as it fell, or fell the slower, before a truck loaded there, meanwhile or after: a transfer, and maybe no load", into))
+		d.doubt("tank %s rose as it fell, or fell the slower, before a truck loaded there, meanwhile or after: a transfer, and maybe no load", into)
 	}
 	if d.stuck.to > 0 {
 		forgetHung(ts, d.stuck.from)
@@ -292,8 +287,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		d.opening.err, d.doubts = math.Hypot(d.opening.err, d.early/2/t.Table.PerInch(d.opening.level)), append(d.doubts, fmt.Sprintf("%.1f bbl left %s before the rest: a bleed, an opened hatch, or its start", d.early, spanText(d.earlyBy)))
 	}
 	if d.hatch == 0 && bbl > wrongBbl(removed) {
-		d.opening.err = math.Hypot(d.opening.err, bbl/2/t.Table.PerInch(d.opening.level))
-		d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl left %s before it, perhaps as fast, and are not counted: its start, a bleed, or a hatch", bbl, spanText(pause)))
+		d.doubtGauge(&d.opening, bbl/2/t.Table.PerInch(d.opening.level), "%.1f bbl left %s before it, perhaps as fast, and are not counted: its start, a bleed, or a hatch", bbl, spanText(pause))
 	}
 	if foam, said := foamAtOpening(ts, t, d, u.roseOnceBefore(i, d)); foam*t.Table.PerInch(d.opening.level) > wrongBbl(removed) {
 		d.opening.err, d.doubts = math.Hypot(d.opening.err, foam/2), append(d.doubts, said)
@@ -330,11 +324,11 @@ func (u *update) takeNext(i int, ts *tankState, d *draw) {
 	wrong := wrongBbl(t.volume(*d)) / t.Table.PerInch(d.closing.level)
 	if off := aloneAt(ts, *d, d.opening, false); off > wrong && off < d.opening.level-d.closing.level {
 		d.opening.level, d.opening.err = d.opening.level-off, math.Hypot(d.opening.err, off/4)
-		d.doubts = append(d.doubts, fmt.Sprintf("one reading alone leads to an opening %.1f in above all the others before it: theirs is taken", off))
+		d.doubt("one reading alone leads to an opening %.1f in above all the others before it: theirs is taken", off)
 	}
 	if off := aloneAt(ts, *d, d.closing, true); off > wrong && off < d.opening.level-d.closing.level {
 		d.closing.level, d.closing.err = d.closing.level+off, math.Hypot(d.closing.err, off/4)
-		d.doubts = append(d.doubts, fmt.Sprintf("one reading alone leads to a closing %.1f in below all the others behind it: theirs is taken", off))
+		d.doubt("one reading alone leads to a closing %.1f in below all the others behind it: theirs is taken", off)
 	}
 }
 

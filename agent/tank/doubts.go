@@ -60,23 +60,23 @@ func (s siteTanks) standsDead(i int, ts *tankState, d *draw, now float64, openin
 	if e, ok := ts.levels.standingAt(before, -1, d.start); ok && t.Sensor != "hydrostatic" && (e.level < float64(t.Height)-fullWithin || float64(t.Height)-e.level < deadTop && e.again && ts.levels.stopsAt(e.level, e.off, e.from, deadFell)) { // a high level shuts the well in
 		hung := t.Sensor == "float" && e.to-e.from >= t.Loads.StuckJump.Seconds() && ts.levels.roseBefore(e.from, deadUntil) > deadRises*d.inflow.usual
 		if missed(&e) && (e.again || hung || e.dead && !e.beyond && comesAgain(ts, *d, e, now)) && !s.turnedTo(i, e.from, e.from, e.to, e.missed*per) {
-			d.opening.err = math.Hypot(d.opening.err, math.Min(e.missed, math.Max(wrong, (float64(t.Height)-e.level)/2)))
+			d.opening.unsure(math.Min(e.missed, math.Max(wrong, (float64(t.Height)-e.level)/2)))
 			say(e, "before it", opening)
 		}
 	}
 	after := between(ts.levels.recent, d.end+settleShort, math.Min(math.Min(now, d.next), d.end+deadMost))
 	filled := func(long float64) bool { return ts.levels.roseBefore(d.start, long) > deadRises*d.inflow.usual }
 	if f, ok := freedBehind(ts, t, *d); ok && !f.fell && f.above > wrong && filled(deadUntil) && missed(&f.standing) && s.othersFilled(i, f.from, f.to) < explainedShare*f.missed*per {
-		d.closing.err = math.Hypot(d.closing.err, f.above/2)
+		d.closing.unsure(f.above / 2)
 		say(f.standing, "behind it", closing)
 		return why
 	}
 	if e, ok := ts.levels.standingAt(after, 1, d.start); ok && !e.beyond && filled(deadMost/3) && missed(&e) && s.othersFilled(i, e.from, e.to) < explainedShare*e.missed*per {
 		if _, longer := ts.stillSince(*d); e.again {
-			d.closing.err = math.Hypot(d.closing.err, e.missed)
+			d.closing.unsure(e.missed)
 			say(e, "behind it", closing)
 		} else if filled(deadUntil) || e.dead && longer <= 1 {
-			d.closing.err = math.Hypot(d.closing.err, e.missed/2)
+			d.closing.unsure(e.missed / 2)
 			say(e, "behind it", closing)
 		}
 	}
@@ -193,7 +193,7 @@ func unseenBeyond(ts *tankState, d draw, level, room float64, behind bool) float
 // boundBehind widens the error of a closing that stood for some seconds, and may only bound the oil, by what the well made meanwhile.
 func (d *draw) boundBehind(bounds bool, stood float64) {
 	if bounds {
-		d.closing.err = math.Hypot(d.closing.err, max(d.inflowBefore, d.inflowAfter, d.inflow.usual)*stood/2)
+		d.closing.unsure(max(d.inflowBefore, d.inflowAfter, d.inflow.usual) * stood / 2)
 	}
 }
 
@@ -237,12 +237,12 @@ func takeFallenOn(ts *tankState, t *Tank, d *draw, now float64) {
 		return
 	}
 	rest := d.evenRest(&ts.levels)
-	d.closing.err = math.Hypot(d.closing.err, math.Max(0, rest.sink(d.end, d.watched(t, now), d.closing.level))/2)
+	d.closing.unsure(math.Max(0, rest.sink(d.end, d.watched(t, now), d.closing.level)) / 2)
 	why, down := "foam, water or a leak, or it had not come to rest", rest.downTo(d.end+settleShort, d.watched(t, now), d.closing.level-low*leapMost)
 	if x := (draw{start: d.end, end: down + fellEvery, opening: d.closing, closing: gauge{level: d.closing.level - low}}); low*t.Table.PerInch(d.closing.level) >= partBbl && decay(ts, x) >= pumpSure {
 		why = "water that was drawn off, or a leak"
 	}
-	d.doubts = append(d.doubts, fmt.Sprintf("level fell on by %.2f in after the end: %s", low, why))
+	d.doubt("level fell on by %.2f in after the end: %s", low, why)
 }
 
 // takeRisen gives a draw behind which the level rose as its well never did that doubt, unless other tanks gave what came. What runs in from the
@@ -272,7 +272,7 @@ func (u *update) takeRisen(i int, ts *tankState, d *draw, now float64) {
 		}
 		said = fmt.Sprintf("level rose by %.1f in in %s from its end on, while tank %s was drawn from: oil ran across from there, and the gauge behind that is lower by so much", inches, spanText(ranLong), from)
 	}
-	d.closing.err = math.Hypot(d.closing.err, inches/2)
+	d.closing.unsure(inches / 2)
 	d.doubts = append(d.doubts, said)
 }
 
@@ -286,19 +286,19 @@ func (s siteTanks) readingsDoubt(i int, d *draw, now float64) (why []string) {
 	// A pressure sensor feels the oil's weight however high it stands, and a live one whose well was turned away rises no further.
 	opening := t.Sensor != "hydrostatic" && (!s.shutOff(i, *d, 0, d.start) && saturated(t.Sensor, before, after, ts.levels.history, -1) || standsAtTop(&ts.levels, t.Sensor, before, rests)) || quieted(t.Sensor, before, rests)
 	if opening {
-		d.opening.err = math.Hypot(d.opening.err, unseenBeyond(ts, *d, d.opening.level, float64(t.Height)-d.opening.level, false))
+		d.opening.unsure(unseenBeyond(ts, *d, d.opening.level, float64(t.Height)-d.opening.level, false))
 		why = append(why, fmt.Sprintf("sensor saturated at the opening, %.2f in is the most that it shows", d.opening.level))
 	}
 	closing := t.Group == "" && (!s.awayBehind(i, *d, math.Min(now, d.next)) && saturated(t.Sensor, after, before, ts.levels.history, 1) || quieted(t.Sensor, rests, before))
 	if closing {
-		d.closing.err = math.Hypot(d.closing.err, unseenBeyond(ts, *d, d.closing.level, d.closing.level, true))
+		d.closing.unsure(unseenBeyond(ts, *d, d.closing.level, d.closing.level, true))
 		why = append(why, fmt.Sprintf("sensor saturated at the closing, %.2f in is the least that it shows", d.closing.level))
 	}
 	if wide, calm := scattersBefore(ts, *d); wide > 0 && !opening && t.Sensor != "hydrostatic" { // which sees no nozzle
 		why = append(why, fmt.Sprintf("readings scattered by %.2f in before it, and by %.2f behind: at the top its sensor may see a nozzle, foam or a wave, and the opening is not sure", wide, calm))
 	}
 	if left, long := slowStart(ts, *d); t.Group == "" && d.late == 0 && left*t.Table.PerInch(d.opening.level) >= slowBbl {
-		d.opening.err = math.Hypot(d.opening.err, left/2)
+		d.opening.unsure(left / 2)
 		why = append(why, fmt.Sprintf("%.1f bbl left within %s before the pump drew as it did then: water, a bleed, or a slow start", left*t.Table.PerInch(d.opening.level), spanText(long)))
 	}
 	if n := averagedStep(ts, *d); n > 0 && t.Group == "" {

@@ -1,6 +1,9 @@
 package tank
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 const (
 	explainedShare = 0.6        // share of a draw that has to show elsewhere to explain it
@@ -184,6 +187,20 @@ type bounds struct{ lo, hi float64 }
 
 // stuckSpan is a time over which a value stood still; the zero one is none.
 type stuckSpan struct{ from, to float64 }
+
+// unsure widens the error of a gauge by so many inches.
+func (g *gauge) unsure(by float64) { g.err = math.Hypot(g.err, by) }
+
+// doubt says of a draw what asks a person to look.
+func (d *draw) doubt(format string, args ...any) {
+	d.doubts = append(d.doubts, fmt.Sprintf(format, args...))
+}
+
+// doubtGauge says of a draw what asks a person to look, as one of its gauges is off by some inches at most.
+func (d *draw) doubtGauge(g *gauge, by float64, format string, args ...any) {
+	g.unsure(by)
+	d.doubt(format, args...)
+}
 
 // note says of a draw what asks a person to look, or else what a reader should know.
 func (d *draw) note(asks bool, said string) {

@@ -273,13 +273,13 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 		a.early, a.earlyBy, a.checks = va, pause, ts.checksSeal(t, a, b)
 	}
 	if pause > pauseSure && t.pumpRate(b) > t.Loads.MaxRate && vb > wrongBbl(va+vb) {
-		a.doubts = append(a.doubts, fmt.Sprintf("its last %.1f bbl, after %s, left at once, faster than max_rate: an opened hatch, a tape, or work on the sensor", vb, spanText(pause)))
+		a.doubt("its last %.1f bbl, after %s, left at once, faster than max_rate: an opened hatch, a tape, or work on the sensor", vb, spanText(pause))
 	} else if vb < va && (slow || other && vb >= early*(va+vb)) {
 		b.closing.err, a.doubts = math.Hypot(b.closing.err, (b.opening.level-b.closing.level)/2), append(a.doubts, fmt.Sprintf("its last %.1f bbl, after %s, left at %.1f bbl a minute, and the others at %.1f: water, or another truck", vb, spanText(pause), t.pumpRate(b), t.pumpRate(a)))
 	}
 	rose := math.Min(b.opening.level-a.closing.level, ts.levels.mostRisen(a.start, b.end, b.end-a.start)) - a.usualInflow*pause
 	if rose*t.Table.PerInch(a.closing.level) > wrongBbl(va+vb) && t.pumpRate(b) < foamRate*t.pumpRate(a) {
-		a.doubts = append(a.doubts, fmt.Sprintf("level rose by %.1f in before its last part, and fell slower: foam, or oil that came in", rose))
+		a.doubt("level rose by %.1f in before its last part, and fell slower: foam, or oil that came in", rose)
 	}
 	since := b.inflowAfter * (b.end - a.end)
 	seen, shape := b, pumpSure
@@ -298,11 +298,11 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 		return a
 	}
 	if decaying {
-		a.doubts = append(a.doubts, fmt.Sprintf("its last part, after %s, fell ever slower: foam, or oil that left", spanText(pause)))
+		a.doubt("its last part, after %s, fell ever slower: foam, or oil that left", spanText(pause))
 	}
 	above := t.Sensor != "float" && t.Sensor != "hydrostatic" // else it feels no foam, and a driver tops off as slowly as he likes
 	if above && slower && !decaying && shape < pumpSure && vb >= partBbl/2 {
-		a.doubts = append(a.doubts, fmt.Sprintf("its last %.1f bbl, after %s, left slower than the pump drew: foam, or a hose that ran on", vb, spanText(pause)))
+		a.doubt("its last %.1f bbl, after %s, left slower than the pump drew: foam, or a hose that ran on", vb, spanText(pause))
 	}
 	if vb >= partBbl || va < partBbl {
 		a.oilTo = b.end

@@ -2,7 +2,6 @@ package tank
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -70,7 +69,7 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	head, tail := ts.noise.endLines(t, drawn, s0, s1)
 	if d.samples = n; n-len(drawn) >= restFew {
 		last := inner[n-1]
-		d.doubts = append(d.doubts, fmt.Sprintf("it had stopped %.0f s before the readings did, and %.1f bbl left unseen: one truck or two", last.t-drawn[len(drawn)-1].t, t.barrels(float64(last.v), s1.v)))
+		d.doubt("it had stopped %.0f s before the readings did, and %.1f bbl left unseen: one truck or two", last.t-drawn[len(drawn)-1].t, t.barrels(float64(last.v), s1.v))
 	}
 	d.slosh, d.endLine = ts.noise.slosh(inner, tail), tail
 	d.start = crossing(head, s0, f.from.t-60, firstTime(inner, f.to.t))
@@ -106,8 +105,7 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 		d.start, d.opening.level, d.opening.err = math.Min(d.start, seen.t), float64(seen.v), math.Hypot(d.opening.err, off)
 	}
 	if last.t < seen.t && len(rest.samples) == 0 {
-		d.opening.err = math.Hypot(d.opening.err, (float64(last.v-seen.v)+made.last*(seen.t-last.t))/2)
-		d.doubts = append(d.doubts, fmt.Sprintf("it began before its first reading, behind %s without one: what had left is not known", spanText(seen.t-last.t)))
+		d.doubtGauge(&d.opening, (float64(last.v-seen.v)+made.last*(seen.t-last.t))/2, "it began before its first reading, behind %s without one: what had left is not known", spanText(seen.t-last.t))
 	}
 
 	d.end = ts.meets(s1, tail, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)

@@ -255,7 +255,7 @@ func (u *update) tellMoved(i int, ts *tankState, d *draw) {
 		if off <= pauseLate*u.site.tanks[i].Loads.PauseMerge.Seconds() && !(where == "behind" && d.proven(ts, &u.site.tanks[i], m.at, m.inches)) {
 			d.doubts = append(d.doubts, said)
 			if where == "behind" { // or it had hung, alive
-				d.closing.err = math.Hypot(d.closing.err, m.inches/2)
+				d.closing.unsure(m.inches / 2)
 			}
 		}
 	}
@@ -267,12 +267,10 @@ func takeStepped(ts *tankState, t *Tank, d *draw) {
 		return
 	}
 	if was, to, _ := ts.levels.leaptInto(*d); to.t > 0 {
-		d.opening.err = math.Hypot(d.opening.err, math.Abs(float64(was.v-to.v))/2)
-		d.doubts = append(d.doubts, fmt.Sprintf("level stepped from %.2f to %.2f in at once meanwhile: the sensor moved, or had hung, and what left in that is not counted", was.v, to.v))
+		d.doubtGauge(&d.opening, math.Abs(float64(was.v-to.v))/2, "level stepped from %.2f to %.2f in at once meanwhile: the sensor moved, or had hung, and what left in that is not counted", was.v, to.v)
 	}
 	if off := stepped(ts, *d); off != 0 {
-		d.closing.err = math.Hypot(d.closing.err, off/2)
-		d.doubts = append(d.doubts, fmt.Sprintf("sensor re-spanned during the load: it stepped by %+.1f in", off))
+		d.doubtGauge(&d.closing, off/2, "sensor re-spanned during the load: it stepped by %+.1f in", off)
 	}
 }
 

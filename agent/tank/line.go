@@ -322,22 +322,22 @@ func runsOn(ts *tankState, t *Tank, d draw) (load, on draw, ok bool) {
 	case !drains && (stop < rampLong || left < early*t.volume(d)):
 		return d, d, false
 	case far > 0 && (!drains || left < 2*bleedBbl):
-		d.closing.err, d.doubts = math.Hypot(d.closing.err, left/2/per), append(d.doubts, fmt.Sprintf("its last "+said+"the pump lost its prime, or it was water", "behind"))
+		d.doubtGauge(&d.closing, left/2/per, "its last "+said+"the pump lost its prime, or it was water", "behind")
 		return d, draw{end: d.end}, true
 	case !drains:
-		d.opening.err, d.doubts = math.Hypot(d.opening.err, left/2/per), append(d.doubts, fmt.Sprintf("its first "+said+"water, or a slow start", "before"))
+		d.doubtGauge(&d.opening, left/2/per, "its first "+said+"water, or a slow start", "before")
 		return d, draw{}, true
 	}
 	at := crossing(head, tail, b[knee-1].t, b[knee+1].t)
 	load, on, g := d, d, gauge{level: tail.at(at), err: ts.noise.perSample(), samples: 1}
 	if far < 0 {
 		load.start, load.opening, load.within.lo, load.samples = at, g, at, len(b)-knee
-		load.doubts = append(load.doubts, fmt.Sprintf("%.1f bbl left right before it at %.1f bbl a minute, and are not counted: water, a leak, or a slow start", t.barrels(d.opening.level, g.level), -tail.slope*per*60))
+		load.doubt("%.1f bbl left right before it at %.1f bbl a minute, and are not counted: water, a leak, or a slow start", t.barrels(d.opening.level, g.level), -tail.slope*per*60)
 		return load, draw{}, true
 	}
 	load.end, load.oilTo, load.closing, load.within.hi, load.endLine, load.samples = at, at, g, at, head, knee
 	on.start, on.opening, on.within.lo, on.samples, on.doubts = at, g, at, len(b)-knee, nil
-	load.doubts = append(load.doubts, fmt.Sprintf("level fell on behind it at %.1f bbl a minute, by %.1f bbl so far, which are not counted: a leak or a drain, or its pump lost its prime", -tail.slope*per*60, t.volume(on)))
+	load.doubt("level fell on behind it at %.1f bbl a minute, by %.1f bbl so far, which are not counted: a leak or a drain, or its pump lost its prime", -tail.slope*per*60, t.volume(on))
 	return load, on, true
 }
 

@@ -104,8 +104,7 @@ func (u *update) reportMissed(i int, ts *tankState, from, to point) {
 		gained += math.Max(0, more)
 	}
 	if gained < (1-explainedShare)*gone {
-		u.addEvent(ts, i, eventrules.UnexplainedLoss, from.t, to.t, fmt.Sprintf("about %.0f bbl are missing behind %s without a level to believe: the well makes %.0f meanwhile, the level rose by %.2f in, and no other tank had it. A load that nobody saw, or the well stood", gone, spanText(long), made.usual*long*per, rose))
-		u.eventVolume(gone, "")
+		u.addMovement(ts, i, eventrules.UnexplainedLoss, from.t, to.t, gone, "", fmt.Sprintf("about %.0f bbl are missing behind %s without a level to believe: the well makes %.0f meanwhile, the level rose by %.2f in, and no other tank had it. A load that nobody saw, or the well stood", gone, spanText(long), made.usual*long*per, rose))
 	}
 }
 

@@ -249,7 +249,7 @@ func (u *update) tellClock(i int, ts *tankState, d *draw, now float64) {
 	if len(two) == 0 || t.Group != "" { // whose tanks give a share each
 		return
 	}
-	d.doubts = append(d.doubts, fmt.Sprintf("like two draws before it, some %s apart, and each was there again before the next: rather a pump on a clock, as for power oil, than a truck", spanText(every)))
+	d.doubt("like two draws before it, some %s apart, and each was there again before the next: rather a pump on a clock, as for power oil, than a truck", spanText(every))
 	u.correctLoads(i, ts, now, func(l reportedLoad) Correction {
 		before := ts.reports.loads[:slices.IndexFunc(ts.reports.loads, func(x reportedLoad) bool { return x.key == l.key })]
 		if told, _ := t.onClock(before, l); len(told) > 0 || !slices.ContainsFunc(two, func(x reportedLoad) bool { return x.key == l.key }) {

@@ -50,14 +50,13 @@ func (u *update) findSlowLoss(i int, ts *tankState, now float64) {
 	*l = slowLoss{active: true, start: a.t, last: z.t, kind: lossUnexplained, top: float64(a.v), inches: float64(a.v - z.v)}
 	if name, rose := u.othersRose(i, a.t, z.t); rose >= explainedShare*l.inches*per && u.explainsRise(i, l.asDraw(), l.inches*per) {
 		l.kind = lossMoved
-		u.addEvent(ts, i, eventrules.Transfer, a.t, z.t, fmt.Sprintf("%.1f bbl run slowly over to tank %s, %.2f to %.2f in", l.inches*per, name, a.v, z.v))
-		u.eventVolume(l.bbl(t), name)
+		u.addMovement(ts, i, eventrules.Transfer, a.t, z.t, l.bbl(t), name, fmt.Sprintf("%.1f bbl run slowly over to tank %s, %.2f to %.2f in", l.inches*per, name, a.v, z.v))
 		u.addVerdict(i, ts, l.asDraw(), Transferred, fmt.Sprintf("meanwhile other tanks rose slowly by %.1f bbl, most of all %s", rose, name))
 		return
 	}
 	rate := l.inches * per / (z.t - a.t) * 60
-	u.addEvent(ts, i, eventrules.UnexplainedLoss, a.t, z.t, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl at %.2f bbl/min, and %.1f that flowed in", a.v, z.v, l.inches*per, rate, u.site.SlowLoss(*u.st, i).In))
-	u.eventSlowLoss(l.bbl(t))
+	e := u.addMovement(ts, i, eventrules.UnexplainedLoss, a.t, z.t, l.bbl(t), "", fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl at %.2f bbl/min, and %.1f that flowed in", a.v, z.v, l.inches*per, rate, u.site.SlowLoss(*u.st, i).In))
+	e.Slow = true
 	u.addVerdict(i, ts, l.asDraw(), TooSlow, fmt.Sprintf("%.2f bbl a minute for hours, where min_rate is %g", rate, t.Loads.MinRate))
 }
 
@@ -72,8 +71,8 @@ func (u *update) endSlowLoss(i int, ts *tankState, z sample) {
 	if !l.active || l.kind == lossMoved || l.last-l.start < 1.3*lossWindow || l.inches*per < 2*lossBbl {
 		return
 	}
-	u.addEvent(ts, i, eventrules.UnexplainedLoss, l.start, l.last, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl; it has ended", l.top, l.top-l.inches, l.inches*per))
-	u.eventSlowLoss(l.bbl(&u.site.tanks[i]))
+	e := u.addMovement(ts, i, eventrules.UnexplainedLoss, l.start, l.last, l.bbl(&u.site.tanks[i]), "", fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl; it has ended", l.top, l.top-l.inches, l.inches*per))
+	e.Slow = true
 }
 
 // quietFrom is the first point of the history from which on, after a time, nothing but slow
@@ -312,7 +311,7 @@ func withoutTold(ts *tankState, t *Tank, d *draw) {
 		}
 		if both := low - math.Max(d.closing.level, l.closing); both*per > wrongBbl(t.volume(*d)) {
 			d.opening.level -= both
-			d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl of it are in the ticket before, and not in this one", both*per))
+			d.doubt("%.1f bbl of it are in the ticket before, and not in this one", both*per)
 		}
 	}
 }
@@ -356,7 +355,7 @@ func (u *update) takeSwollen(i int, ts *tankState, d *draw, now float64) {
 			return
 		}
 	}
-	d.doubts = append(d.doubts, fmt.Sprintf("level rose behind it by %.1f bbl a minute, as no well of the site did in the hours before it: foam, or oil from elsewhere, which is not taken for its inflow", d.inflowAfter*per*60))
+	d.doubt("level rose behind it by %.1f bbl a minute, as no well of the site did in the hours before it: foam, or oil from elsewhere, which is not taken for its inflow", d.inflowAfter*per*60)
 	d.inflowAfter = made
 }
 
@@ -372,7 +371,7 @@ func (s siteTanks) sankInto(i int, d *draw, now float64) bool {
 		long := (until - d.end) / 2
 		if seen && rose >= math.Max(partBbl, explainedShare*sank) && other.levels.mostRisen(d.end, until, long) > burstTimes*other.levels.mostRisen(d.start-learnFrom, d.start, long) && !s.wellTurned(i, j, d.end, until) {
 			d.next = math.Max(d.end+settleShort, other.levels.roseIn(d.end, until, other.inflow(o, d.end).usual).lo-nodeEvery)
-			d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose by %.1f bbl behind it while this one sank: they moved there and are not in it", o.ID, rose))
+			d.doubt("tank %s rose by %.1f bbl behind it while this one sank: they moved there and are not in it", o.ID, rose)
 			return true
 		}
 	}

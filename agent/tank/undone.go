@@ -42,7 +42,7 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 		return fmt.Sprintf("%.1f in of its %.1f in fell in %d steps, with rest between them, as no pump draws", stepped, fall, n)
 	}
 	if (told || ts.interval.changes < heldFew) && n >= stairFew-1 && stepped >= leapSome*fall { // so few changes show no gateway's beat
-		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell in %d steps, with rest between them", stepped, fall, n))
+		d.doubt("%.1f in of its %.1f in fell in %d steps, with rest between them", stepped, fall, n)
 	}
 	atOnce, why := fellAtOnce(ts, t, d, fall)
 	if why != "" {
@@ -63,11 +63,10 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 		if aliveWhereItWas(ts, *d) {
 			return fmt.Sprintf("the level jumped back to where it had been before it, %s behind it", spanText(d.leaptAt-d.end))
 		}
-		d.doubts = append(d.doubts, fmt.Sprintf("level stepped up at once to %.2f in after its end", d.leaptTo))
+		d.doubt("level stepped up at once to %.2f in after its end", d.leaptTo)
 	}
 	if down := d.closing.level - d.leaptTo; d.leaptAt <= ts.last.t && down*t.Table.PerInch(d.closing.level) >= t.Loads.MinLoad && !d.proven(ts, t, d.leaptAt, down) {
-		d.closing.err = math.Hypot(d.closing.err, down/2)
-		d.doubts = append(d.doubts, fmt.Sprintf("level stepped down at once by %.1f in %s after its end: the rest of it, if the sensor hung", down, spanText(d.leaptAt-d.end)))
+		d.doubtGauge(&d.closing, down/2, "level stepped down at once by %.1f in %s after its end: the rest of it, if the sensor hung", down, spanText(d.leaptAt-d.end))
 	}
 	before := leaptBefore(ts, *d)
 	if before > 0 && d.leaptAt <= ts.last.t && !seen && !leftBetween(ts, *d, handledSince) {
@@ -103,13 +102,13 @@ func fellAtOnce(ts *tankState, t *Tank, d *draw, fall float64) (inches float64, 
 	quicker := quick < leapMost*fall && pumped(ts, t, *d, quickTimes) // two trucks at once, or a pump that nobody has reckoned with
 	switch {
 	case inches >= leapMost*fall && stoodSince(ts, *d):
-		d.doubts = append(d.doubts, fmt.Sprintf("the value stood still since the draw before it, and fell by %.1f in at once: the rest of that, if the sensor hung", fall))
+		d.doubt("the value stood still since the draw before it, and fell by %.1f in at once: the rest of that, if the sensor hung", fall)
 	case inches >= leapMost*fall && handedOn(ts, t, *d):
-		d.doubts = append(d.doubts, "it fell faster than max_rate, right behind a silence that was long enough for a truck: a gateway that hands on what it kept, or a sensor that moved")
+		d.doubt("it fell faster than max_rate, right behind a silence that was long enough for a truck: a gateway that hands on what it kept, or a sensor that moved")
 	case inches >= leapMost*fall && pumps != 2 && !quicker || inches >= leapSome*fall && t.atEnd(d.closing.level) && !handedOn(ts, t, *d): // twice: it hung, and showed the oil when the truck had gone
 		return inches, "it fell at once, faster than max_rate"
 	case inches >= leapSome*fall:
-		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell at once, faster than max_rate", inches, fall))
+		d.doubt("%.1f in of its %.1f in fell at once, faster than max_rate", inches, fall)
 	}
 	return inches, ""
 }
@@ -223,8 +222,7 @@ func neverStands(ts *tankState, stood, step, inflow float64) bool {
 func takeHung(d *draw, since, made float64, leapt, asks bool) {
 	long, unseen := d.start-since, made*(d.start-since)
 	if !leapt {
-		d.opening.err = math.Hypot(d.opening.err, unseen/2)
-		d.doubts = append(d.doubts, fmt.Sprintf("value stood still for %s until it was under way: a sensor that hung and did not see %.1f in flow in, or a well that was shut in", spanText(long), unseen))
+		d.doubtGauge(&d.opening, unseen/2, "value stood still for %s until it was under way: a sensor that hung and did not see %.1f in flow in, or a well that was shut in", spanText(long), unseen)
 		return
 	}
 	earlier := unseen / (d.slope() + made)

@@ -38,16 +38,12 @@ func (u *update) addEvent(ts *tankState, i int, rule string, start, end float64,
 	u.out = append(u.out, Outcome{Event: e})
 }
 
-// eventVolume says of the newest event how much oil it is about, and where that went.
-func (u *update) eventVolume(bbl float64, to string) {
+// addMovement tells of so many barrels that moved between two site times, and to which tank.
+func (u *update) addMovement(ts *tankState, i int, rule string, start, end, bbl float64, to, note string) *Event {
+	u.addEvent(ts, i, rule, start, end, note)
 	e := u.out[len(u.out)-1].Event
 	e.Bbl, e.To = bbl, to
-}
-
-// eventSlowLoss says of the newest event that it is a slow loss of so many barrels.
-func (u *update) eventSlowLoss(bbl float64) {
-	u.eventVolume(bbl, "")
-	u.out[len(u.out)-1].Event.Slow = true
+	return e
 }
 
 // addVerdict keeps what became of a draw that is no load, and returns it.

@@ -193,7 +193,7 @@ func startAfterSeldom(ts *tankState, t *Tank, d *draw, now float64) float64 {
 		}
 	}
 	if shut {
-		d.opening.err = math.Hypot(d.opening.err, step/2)
+		d.opening.unsure(step / 2)
 	}
 	return 0
 }
@@ -300,7 +300,7 @@ func takeSprung(ts *tankState, t *Tank, d *draw) bool {
 	}
 	d.start = crossing(on, was, was.t, b[k].t)
 	d.opening = gauge{level: was.at(d.start), err: math.Hypot(d.opening.err, rose/4), samples: 1}
-	d.doubts = append(d.doubts, fmt.Sprintf("level sprang up by %.1f in before it, and fell back to there faster than its pump drew: an echo, or oil that came and went", rose))
+	d.doubt("level sprang up by %.1f in before it, and fell back to there faster than its pump drew: an echo, or oil that came and went", rose)
 	return true
 }
 
