@@ -30,20 +30,7 @@ const (
 	auxKinds
 )
 
-func auxPlace(k Kind) int {
-	switch k {
-	case TopTemperature:
-		return topAt
-	case BottomTemperature:
-		return bottomAt
-	case Gravity:
-		return gravityAt
-	case BSW:
-		return bswAt
-	default:
-		return valveAt
-	}
-}
+var auxPlaces = [kindCount]int{TopTemperature: topAt, BottomTemperature: bottomAt, Gravity: gravityAt, BSW: bswAt, Valve: valveAt}
 
 // keep keeps a value of a temperature, gravity, BS&W or valve.
 func (x *auxiliary) keep(at int, now, v float64) {

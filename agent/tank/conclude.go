@@ -77,7 +77,9 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 		for _, m := range d.moved {
 			ts.decidedTo = math.Max(ts.decidedTo, m.at)
 		}
-		ts.firstSeen = dropUntil(ts.firstSeen, d.end)
+		for len(ts.firstSeen) > 0 && ts.firstSeen[0] <= d.end {
+			ts.firstSeen = ts.firstSeen[1:]
+		}
 	}
 	if all || now-ts.lastFallAt > confirm {
 		ts.drawing, ts.firstSeen = false, nil

@@ -284,7 +284,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		d.hatch = fell
 	}
 	if d.hatch == 0 && d.early > wrongBbl(removed) && (!d.checks || shut) {
-		d.opening.err, d.doubts = math.Hypot(d.opening.err, d.early/2/t.Table.PerInch(d.opening.level)), append(d.doubts, fmt.Sprintf("%.1f bbl left %s before the rest: a bleed, an opened hatch, or its start", d.early, spanText(d.earlyBy)))
+		d.doubtGauge(&d.opening, d.early/2/t.Table.PerInch(d.opening.level), "%.1f bbl left %s before the rest: a bleed, an opened hatch, or its start", d.early, spanText(d.earlyBy))
 	}
 	if d.hatch == 0 && bbl > wrongBbl(removed) {
 		d.doubtGauge(&d.opening, bbl/2/t.Table.PerInch(d.opening.level), "%.1f bbl left %s before it, perhaps as fast, and are not counted: its start, a bleed, or a hatch", bbl, spanText(pause))
@@ -300,7 +300,8 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	u.takeNext(i, ts, &d)
 	takeFallenOn(ts, t, &d, now)
 	takeStepped(ts, t, &d)
-	d.doubts = append(append(d.doubts, u.readingsDoubt(i, &d, now)...), u.sameSignal(i, d)...)
+	u.doubtReadings(i, &d, now)
+	u.doubtSignal(i, &d)
 	if since, made, leapt := hungInto(ts, d); leapt || since > 0 && !u.shutOff(i, d, since, d.start) && !ts.levels.pausesSo(since, d.start-since, d.opening.level, 0, d.inflowBefore) {
 		takeHung(&d, since, made, leapt, math.Max(made, d.usualInflow)*(d.start-since)*t.Table.PerInch(d.opening.level) > wrongBbl(t.volume(d)))
 	}

@@ -34,53 +34,46 @@ const (
 	deadWindows = 3          // stretches elsewhere that show what the well makes
 )
 
-// standsDead says why a gauge may be an end of what the sensor shows, where noise does not tell: its blind zone, or a float at its
+// doubtStanding says why a gauge may be an end of what the sensor shows, where noise does not tell: its blind zone, or a float at its
 // stop. The reading stands for as long as the level nowhere else stood in the last day, at the very end of all that was seen, and it
 // stood there before, or the well comes again at once behind the load; a float hangs anywhere, as the level rises. What the tank made
 // meanwhile at least is unseen, and within the gauge's error. What is told of a gauge already is not told again.
-func (s siteTanks) standsDead(i int, ts *tankState, d *draw, now float64, opening, closing bool) []string {
+func (s siteTanks) doubtStanding(i int, ts *tankState, d *draw, now float64, opening, closing bool) {
 	t := &s.site.tanks[i]
 	if t.Group != "" || d.deadband > 0 {
-		return nil
+		return
 	}
-	var why []string
 	per := t.Table.PerInch(d.closing.level)
 	wrong := wrongBbl(t.volume(*d)) / per
 	missed := func(e *standing) bool {
 		e.missed = e.leastRise(&ts.levels, per)
 		return e.missed >= wrong && e.missed >= 2*e.off && !ts.levels.pausesSo(d.start-deadLeast, e.to-e.from, e.level, e.off, e.missed/(e.to-e.from))
 	}
-	say := func(e standing, where string, told bool) {
-		if told {
-			return
+	say := func(e standing, where string, told bool, g *gauge, off float64) {
+		if g.unsure(off); !told {
+			d.doubt("reading stood at %.2f in for %s %s, where the well makes %.1f in at least: blind zone, a float at its stop or that hangs, or the well is shut in", e.level, spanText(e.to-e.from), where, e.missed)
 		}
-		why = append(why, fmt.Sprintf("reading stood at %.2f in for %s %s, where the well makes %.1f in at least: blind zone, a float at its stop or that hangs, or the well is shut in", e.level, spanText(e.to-e.from), where, e.missed))
 	}
 	before := between(ts.levels.recent, math.Max(ts.decidedTo, d.start-deadMost), d.start-rampClear)
 	if e, ok := ts.levels.standingAt(before, -1, d.start); ok && t.Sensor != "hydrostatic" && (e.level < float64(t.Height)-fullWithin || float64(t.Height)-e.level < deadTop && e.again && ts.levels.stopsAt(e.level, e.off, e.from, deadFell)) { // a high level shuts the well in
 		hung := t.Sensor == "float" && e.to-e.from >= t.Loads.StuckJump.Seconds() && ts.levels.roseBefore(e.from, deadUntil) > deadRises*d.inflow.usual
 		if missed(&e) && (e.again || hung || e.dead && !e.beyond && comesAgain(ts, *d, e, now)) && !s.turnedTo(i, e.from, e.from, e.to, e.missed*per) {
-			d.opening.unsure(math.Min(e.missed, math.Max(wrong, (float64(t.Height)-e.level)/2)))
-			say(e, "before it", opening)
+			say(e, "before it", opening, &d.opening, math.Min(e.missed, math.Max(wrong, (float64(t.Height)-e.level)/2)))
 		}
 	}
 	after := between(ts.levels.recent, d.end+settleShort, math.Min(math.Min(now, d.next), d.end+deadMost))
 	filled := func(long float64) bool { return ts.levels.roseBefore(d.start, long) > deadRises*d.inflow.usual }
 	if f, ok := freedBehind(ts, t, *d); ok && !f.fell && f.above > wrong && filled(deadUntil) && missed(&f.standing) && s.othersFilled(i, f.from, f.to) < explainedShare*f.missed*per {
-		d.closing.unsure(f.above / 2)
-		say(f.standing, "behind it", closing)
-		return why
+		say(f.standing, "behind it", closing, &d.closing, f.above/2)
+		return
 	}
 	if e, ok := ts.levels.standingAt(after, 1, d.start); ok && !e.beyond && filled(deadMost/3) && missed(&e) && s.othersFilled(i, e.from, e.to) < explainedShare*e.missed*per {
 		if _, longer := ts.stillSince(*d); e.again {
-			d.closing.unsure(e.missed)
-			say(e, "behind it", closing)
+			say(e, "behind it", closing, &d.closing, e.missed)
 		} else if filled(deadUntil) || e.dead && longer <= 1 {
-			d.closing.unsure(e.missed / 2)
-			say(e, "behind it", closing)
+			say(e, "behind it", closing, &d.closing, e.missed/2)
 		}
 	}
-	return why
 }
 
 // standing is a stretch next to a load in which a reading stood at an end of what was seen.
@@ -276,8 +269,8 @@ func (u *update) takeRisen(i int, ts *tankState, d *draw, now float64) {
 	d.doubts = append(d.doubts, said)
 }
 
-// readingsDoubt is what the readings themselves say against a load.
-func (s siteTanks) readingsDoubt(i int, d *draw, now float64) (why []string) {
+// doubtReadings says of a draw what the readings themselves say against a load.
+func (s siteTanks) doubtReadings(i int, d *draw, now float64) {
 	t, ts := &s.site.tanks[i], s.st.tanks[i]
 	long := math.Max(atomLong, atomMany*ts.interval.fresh())
 	before := between(ts.levels.recent, math.Max(d.start-long, ts.decidedTo), d.start)
@@ -286,29 +279,27 @@ func (s siteTanks) readingsDoubt(i int, d *draw, now float64) (why []string) {
 	// A pressure sensor feels the oil's weight however high it stands, and a live one whose well was turned away rises no further.
 	opening := t.Sensor != "hydrostatic" && (!s.shutOff(i, *d, 0, d.start) && saturated(t.Sensor, before, after, ts.levels.history, -1) || standsAtTop(&ts.levels, t.Sensor, before, rests)) || quieted(t.Sensor, before, rests)
 	if opening {
-		d.opening.unsure(unseenBeyond(ts, *d, d.opening.level, float64(t.Height)-d.opening.level, false))
-		why = append(why, fmt.Sprintf("sensor saturated at the opening, %.2f in is the most that it shows", d.opening.level))
+		d.doubtGauge(&d.opening, unseenBeyond(ts, *d, d.opening.level, float64(t.Height)-d.opening.level, false), "sensor saturated at the opening, %.2f in is the most that it shows", d.opening.level)
 	}
 	closing := t.Group == "" && (!s.awayBehind(i, *d, math.Min(now, d.next)) && saturated(t.Sensor, after, before, ts.levels.history, 1) || quieted(t.Sensor, rests, before))
 	if closing {
-		d.closing.unsure(unseenBeyond(ts, *d, d.closing.level, d.closing.level, true))
-		why = append(why, fmt.Sprintf("sensor saturated at the closing, %.2f in is the least that it shows", d.closing.level))
+		d.doubtGauge(&d.closing, unseenBeyond(ts, *d, d.closing.level, d.closing.level, true), "sensor saturated at the closing, %.2f in is the least that it shows", d.closing.level)
 	}
 	if wide, calm := scattersBefore(ts, *d); wide > 0 && !opening && t.Sensor != "hydrostatic" { // which sees no nozzle
-		why = append(why, fmt.Sprintf("readings scattered by %.2f in before it, and by %.2f behind: at the top its sensor may see a nozzle, foam or a wave, and the opening is not sure", wide, calm))
+		d.doubt("readings scattered by %.2f in before it, and by %.2f behind: at the top its sensor may see a nozzle, foam or a wave, and the opening is not sure", wide, calm)
 	}
 	if left, long := slowStart(ts, *d); t.Group == "" && d.late == 0 && left*t.Table.PerInch(d.opening.level) >= slowBbl {
-		d.opening.unsure(left / 2)
-		why = append(why, fmt.Sprintf("%.1f bbl left within %s before the pump drew as it did then: water, a bleed, or a slow start", left*t.Table.PerInch(d.opening.level), spanText(long)))
+		d.doubtGauge(&d.opening, left/2, "%.1f bbl left within %s before the pump drew as it did then: water, a bleed, or a slow start", left*t.Table.PerInch(d.opening.level), spanText(long))
 	}
 	if n := averagedStep(ts, *d); n > 0 && t.Group == "" {
-		why = append(why, fmt.Sprintf("it fell from rest to rest in %d equal parts, each from one reading to the next, where a pump starts and stops between two: a step of the sensor that a gateway averages?", n))
+		d.doubt("it fell from rest to rest in %d equal parts, each from one reading to the next, where a pump starts and stops between two: a step of the sensor that a gateway averages?", n)
 	}
 	wrong := wrongBbl(t.volume(*d)) / t.Table.PerInch(d.closing.level)
 	if short := stillOnItsWay(ts, t, *d); short > wrong {
-		why = append(why, fmt.Sprintf("behind the last reading of the fall the level came up %.1f in short of what the well makes: the pump went on after it", short))
+		d.doubt("behind the last reading of the fall the level came up %.1f in short of what the well makes: the pump went on after it", short)
 	}
-	return append(append(why, unlikeTruck(ts, t, *d)...), s.standsDead(i, ts, d, now, opening, closing)...)
+	d.doubts = append(d.doubts, unlikeTruck(ts, t, *d)...)
+	s.doubtStanding(i, ts, d, now, opening, closing)
 }
 
 // scattersBefore is by how many inches readings at rest scattered before a load, where that is some times what they

@@ -348,21 +348,6 @@ func (t *Tank) nextLoad(end float64, draws []draw) float64 {
 	return math.Inf(1)
 }
 
-// looked notes at the last of some draws how many falls were looked at for them.
-func looked(ds []draw, falls int) []draw {
-	if n := len(ds); n > 0 {
-		ds[n-1].falls = falls
-	}
-	return ds
-}
-
-func dropUntil(b []float64, t float64) []float64 {
-	for len(b) > 0 && b[0] <= t {
-		b = b[1:]
-	}
-	return b
-}
-
 // leaptBefore is when the sensor jumped within the hour before a draw; 0 where it did not.
 func leaptBefore(ts *tankState, d draw) float64 {
 	at, b := ts.faults.jumpedAt, between(ts.levels.recent, d.start-jumpLately, d.start)

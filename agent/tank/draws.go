@@ -1,7 +1,6 @@
 package tank
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -122,7 +121,10 @@ func (ts *tankState) drawsAmong(t *Tank, finder fallFinder, b []sample, all boun
 			out, waits = append(out, on), false
 		}
 	}
-	return looked(out, len(fs)), waits
+	if n := len(out); n > 0 {
+		out[n-1].falls = len(fs)
+	}
+	return out, waits
 }
 
 // withDraw are some draws and the next one, which may be one with the last of them; waits says that it is, by its pause.
@@ -275,7 +277,7 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 	if pause > pauseSure && t.pumpRate(b) > t.Loads.MaxRate && vb > wrongBbl(va+vb) {
 		a.doubt("its last %.1f bbl, after %s, left at once, faster than max_rate: an opened hatch, a tape, or work on the sensor", vb, spanText(pause))
 	} else if vb < va && (slow || other && vb >= early*(va+vb)) {
-		b.closing.err, a.doubts = math.Hypot(b.closing.err, (b.opening.level-b.closing.level)/2), append(a.doubts, fmt.Sprintf("its last %.1f bbl, after %s, left at %.1f bbl a minute, and the others at %.1f: water, or another truck", vb, spanText(pause), t.pumpRate(b), t.pumpRate(a)))
+		a.doubtGauge(&b.closing, (b.opening.level-b.closing.level)/2, "its last %.1f bbl, after %s, left at %.1f bbl a minute, and the others at %.1f: water, or another truck", vb, spanText(pause), t.pumpRate(b), t.pumpRate(a))
 	}
 	rose := math.Min(b.opening.level-a.closing.level, ts.levels.mostRisen(a.start, b.end, b.end-a.start)) - a.usualInflow*pause
 	if rose*t.Table.PerInch(a.closing.level) > wrongBbl(va+vb) && t.pumpRate(b) < foamRate*t.pumpRate(a) {

@@ -48,11 +48,7 @@ func nodes(b []sample, blur float64) []node {
 		for j < len(b) && b[j].t < b[i].t+nodeEvery {
 			j++
 		}
-		ts, k := 0.0, i
-		for ; k < j; k++ {
-			ts += b[k].t - b[i].t
-		}
-		mid := b[i].t + ts/float64(j-i)
+		mid := meanSample(b[i:j]).t
 		lo, hi := i, j
 		for lo > 0 && b[lo-1].t >= mid-blur {
 			lo--
@@ -148,7 +144,7 @@ func (f fallFinder) collect(n []node, down []bool) []fall {
 		for j+1 < len(n) && (down[j+1] && f.goesOn(n[j], n[j+1]) || joinable(n, down, j)) {
 			j++
 		}
-		a, z := f.nodeBefore(n, i), f.nodeAfter(n, j)
+		a, z := f.nodeBeside(n, i, -1), f.nodeBeside(n, j, 1)
 		if j+1 < len(n) && down[j+1] {
 			z = j // what comes is the next fall
 		}
@@ -197,22 +193,13 @@ func joinable(n []node, down []bool, j int) bool {
 	return false
 }
 
-// nodeBefore is the node up to half before i, but at least its neighbour.
-func (f fallFinder) nodeBefore(n []node, i int) int {
-	a := max(i-1, 0)
-	for a > 0 && n[i].t-n[a-1].t <= f.half {
-		a--
+// nodeBeside is the node up to half before i, or behind it where way is 1, but at least its neighbour.
+func (f fallFinder) nodeBeside(n []node, i, way int) int {
+	k := i
+	for k+way >= 0 && k+way < len(n) && (k == i || math.Abs(n[k+way].t-n[i].t) <= f.half) {
+		k += way
 	}
-	return a
-}
-
-// nodeAfter is the node up to half after i, but at least its neighbour.
-func (f fallFinder) nodeAfter(n []node, i int) int {
-	z := min(i+1, len(n)-1)
-	for z < len(n)-1 && n[z+1].t-n[i].t <= f.half {
-		z++
-	}
-	return z
+	return k
 }
 
 // withoutTrickle leaves out what an equaliser still takes from a group's tank after a fall, in a sensor's steps a small fall each.

@@ -259,15 +259,19 @@ func filledFrom(b []sample, rate, noise, step float64) int {
 	return len(b)
 }
 
+// resumes is how many seconds behind a draw what flows in again is measured.
+func (t *Tank) resumes() float64 {
+	if t.Sensor == "hydrostatic" {
+		return resumeDipped
+	}
+	return resumeFirst
+}
+
 // inflowResumed is the production from a fall on: what is usual, and what the rest after it, among some samples, shows.
 // Where nothing was known before, the rest speaks for the time before as well.
 func (ts *tankState) inflowResumed(t *Tank, recent []sample, fellTo point, until float64, made production) (after float64, p production) {
-	first := resumeFirst
-	if t.Sensor == "hydrostatic" {
-		first = resumeDipped
-	}
 	per := t.Table.PerInch(fellTo.v)
-	b := between(recent, fellTo.t+first, until)
+	b := between(recent, fellTo.t+t.resumes(), until)
 	dump := DumpBbl / per
 	if made.usual > 0 {
 		dump = math.Max(dump, made.variance/made.usual)

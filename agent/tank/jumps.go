@@ -284,7 +284,8 @@ func (u *update) respanDuringDraw(i int, ts *tankState, now, x float64) bool {
 		return false
 	}
 	u.addEvent(ts, i, eventrules.Step, p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once during a draw: re-span by %+.2f in, the draw goes on at the new span", ts.last.v, p.first.v, by))
-	ts.levels.recent, ts.levels.history = raisedSamples(ts.levels.recent, by, recentMost), raisedSamples(ts.levels.history, by, historyMost)
+	raised := Conversion{1, by}
+	ts.levels.recent, ts.levels.history = convertedSamples(ts.levels.recent, raised, recentMost), convertedSamples(ts.levels.history, raised, historyMost)
 	ts.faults.jumped(p.first.t)
 	u.put(ts, grained(p.first.t, p.first.v, p.count))
 	ts.beginAt(now, x)

@@ -200,10 +200,7 @@ func (l *levels) roseBefore(at, long float64) float64 {
 // shownBeside are the inches by which more flowed in over a draw than its rates tell, as the time before it and the time behind it
 // show, each as long as it; 0 where either was not seen so far, or they tell of far more: water was drawn there, or oil moved.
 func shownBeside(ts *tankState, t *Tank, d draw, rise float64) float64 {
-	seconds, from := d.end-d.start, d.end+resumeFirst
-	if t.Sensor == "hydrostatic" {
-		from = d.end + resumeDipped
-	}
+	seconds, from := d.end-d.start, d.end+t.resumes()
 	long := math.Max(seconds, besideLeast)
 	until := math.Min(from+long, math.Min(ts.last.t, d.within.hi))
 	before, after := ts.levels.roseBefore(d.start-nodeEvery, long), ts.levels.roseBefore(until, until-from)
@@ -383,10 +380,4 @@ func (l *levels) leaptInto(d draw) (was, to sample, first bool) {
 		return was, to, true
 	}
 	return was, to, false
-}
-
-// first says that nothing is known of the level before a draw.
-func (l *levels) first(d draw) bool {
-	_, _, first := l.leaptInto(d)
-	return first
 }

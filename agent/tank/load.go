@@ -293,7 +293,8 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	leapt := d.leaptAt <= ts.last.t // it was read on, elsewhere
 	say(rest < few && stopped && !leapt, 0.7, "readings stopped %.0f s after the end", rest)
 	say(rest < few && stopped && leapt, 0.7, "the level jumped from %.2f to %.2f in %s after the end: a hatch that was opened, or the sensor moved", l.Close, d.leaptTo, spanText(rest))
-	say(ts.levels.first(d), 0.5, BeganBefore)
+	_, _, first := ts.levels.leaptInto(d)
+	say(first, 0.5, BeganBefore)
 	say(d.gap >= ts.interval.gapMin(t, s.site.speed) && more, 0.5, "more than a truck holds over a data gap of %s, maybe %d loads", spanText(d.gap), trucks)
 	say(ts.faults.jumpedAt > 0 && ts.faults.jumpedAt > d.start && ts.faults.jumpedAt < d.end, 0.5, "sensor re-spanned during the load")
 	say(d.stuck.to > 0, 0.7, "sensor stuck for %s before it ended", spanText(d.stuck.to-d.stuck.from))

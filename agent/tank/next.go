@@ -78,7 +78,7 @@ func (u *update) auxiliaryReading(in Input) {
 	case Interface:
 		ts.aux.keepWater(now, in.Value)
 	default:
-		ts.aux.keep(auxPlace(in.Kind), now, in.Value)
+		ts.aux.keep(auxPlaces[in.Kind], now, in.Value)
 	}
 }
 

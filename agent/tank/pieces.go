@@ -178,12 +178,10 @@ func (r resting) thinned(b []sample) []sample {
 		if math.Abs(b[i].t-r.at) < pieceFine {
 			cell = binWidth + 1
 		}
-		t, v := 0.0, float64(b[i].v)
-		for ; j < len(b) && b[j].t-b[i].t < cell; j++ {
-			t, v = t+b[j].t-b[i].t, v+float64(b[j].v)
+		for j < len(b) && b[j].t-b[i].t < cell {
+			j++
 		}
-		k := float64(j - i)
-		out = append(out, sample{t: b[i].t + t/k, v: float32(v / k)})
+		out = append(out, meanSample(b[i:j]))
 		i = j
 	}
 	return out

@@ -208,11 +208,6 @@ func (ts *tankState) convert(c Conversion) {
 	}
 }
 
-// raisedSamples is a copy of samples, so many inches higher, with the room that they grow into.
-func raisedSamples(b []sample, up float64, most int) []sample {
-	return convertedSamples(b, Conversion{1, up}, most)
-}
-
 // convertedSamples is a copy of samples by another way of measuring, with the room that they grow into.
 func convertedSamples(b []sample, c Conversion, most int) []sample {
 	if b == nil {

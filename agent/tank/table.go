@@ -64,12 +64,11 @@ func Cylinder(diameter, height Length) Table {
 // Barrels is the volume at a level in inches. Outside the table, or for a level that is
 // no number, it is an error that is ErrOutsideTable.
 func (t Table) Barrels(in float64) (float64, error) {
-	n := len(t.in)
-	if n < 2 || !(in >= t.in[0] && in <= t.in[n-1]) {
+	bbl, out := t.Extrapolated(in)
+	if out {
 		return 0, fmt.Errorf("volume at %g in: %w (%g to %g in)", in, ErrOutsideTable, t.Bottom(), t.Top())
 	}
-	i := t.segment(in)
-	return t.bbl[i] + (in-t.in[i])*t.slope(i), nil
+	return bbl, nil
 }
 
 // Name says what the volumes rest on: "strap" or "geometry".
@@ -102,14 +101,12 @@ func (t Table) PerInch(at float64) float64 {
 // Extrapolated is the volume at a level, carried on at the nearest row's barrels per inch where
 // the level lies outside; out says that it did.
 func (t Table) Extrapolated(at float64) (bbl float64, out bool) {
-	if v, err := t.Barrels(at); err == nil {
-		return v, false
-	}
-	if len(t.in) < 2 {
+	n := len(t.in)
+	if n < 2 {
 		return 0, true
 	}
 	i := t.segment(at)
-	return t.bbl[i] + (at-t.in[i])*t.slope(i), true
+	return t.bbl[i] + (at-t.in[i])*t.slope(i), !(at >= t.in[0] && at <= t.in[n-1])
 }
 
 func (t Table) segment(at float64) int {

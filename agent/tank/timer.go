@@ -133,11 +133,7 @@ func (s siteTanks) siteMinutes(i int, from, to, per float64) (all, others []samp
 // as behind, and so it was meanwhile. What the site's other tanks took in then did not come here. False where it is no timer's, or went on otherwise behind.
 func (s siteTanks) cameByTimer(i int, d draw) (bbl, off float64, ok bool) {
 	t, ts := &s.site.tanks[i], s.st.tanks[i]
-	first := resumeFirst
-	if t.Sensor == "hydrostatic" {
-		first = resumeDipped
-	}
-	until, per := d.watched(t, ts.last.t), t.Table.PerInch(d.opening.level)
+	first, until, per := t.resumes(), d.watched(t, ts.last.t), t.Table.PerInch(d.opening.level)
 	behind := stretches(d, ts.levels.even(d.end+first, until).recent, 0)
 	rise, err, ok := cameByClock(ts, d, stretches(d, ts.levels.even(d.start-lumpsLook, d.start-rampClear).recent, first), behind)
 	_, others := s.siteMinutes(i, d.start-lumpsApart/2, d.end+lumpsApart/2, per)

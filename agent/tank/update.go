@@ -2,7 +2,6 @@ package tank
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -108,9 +107,9 @@ func (s siteTanks) jumpedTo(i int, level, from, to float64) (name string) {
 	return name
 }
 
-// sameSignal tells of another tank whose readings are this one's to the last digit while a draw went on: one register, or one topic, is read for both, and
+// doubtSignal tells of another tank whose readings are this one's to the last digit while a draw went on: one register, or one topic, is read for both, and
 // so both have a ticket for one truck. Two sensors of one level differ by their noise, and by when their steps come.
-func (s siteTanks) sameSignal(i int, d draw) (why []string) {
+func (s siteTanks) doubtSignal(i int, d *draw) {
 	fall, late := between(s.st.tanks[i].levels.recent, d.start, d.end), s.st.tanks[i].interval.fresh()/2
 	for j, other := range s.st.tanks {
 		same := 0
@@ -120,10 +119,9 @@ func (s siteTanks) sameSignal(i int, d draw) (why []string) {
 			}
 		}
 		if j != i && changesIn(fall) >= signalSteps && same >= len(fall)-len(fall)/signalMissed {
-			why = append(why, fmt.Sprintf("tank %s gave the very same readings meanwhile: one register or topic is read for both, and one truck has two tickets", s.site.tanks[j].ID))
+			d.doubt("tank %s gave the very same readings meanwhile: one register or topic is read for both, and one truck has two tickets", s.site.tanks[j].ID)
 		}
 	}
-	return why
 }
 
 const (
