@@ -1,9 +1,9 @@
 package tank
 
 import (
-	"cmp"
 	"math"
 	"slices"
+	"sort"
 
 	"gauger/agent/tank/stats"
 )
@@ -155,7 +155,7 @@ func (s siteTanks) sumOf(tanks []int, from, to, per float64) (sum []sample) {
 			}
 		}
 	}
-	slices.SortFunc(sum, func(a, b sample) int { return cmp.Compare(a.t, b.t) })
+	sort.Slice(sum, func(i, j int) bool { return sum[i].t < sum[j].t }) // of two that were read at once the sums are the same
 	return sum
 }
 

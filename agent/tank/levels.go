@@ -1,10 +1,10 @@
 package tank
 
 import (
-	"cmp"
 	"iter"
 	"math"
 	"slices"
+	"sort"
 
 	"gauger/agent/tank/stats"
 )
@@ -62,7 +62,7 @@ func middle(b []sample) sample {
 		return b[0]
 	}
 	b = slices.Clone(b)
-	slices.SortFunc(b, func(x, y sample) int { return cmp.Or(cmp.Compare(x.v, y.v), cmp.Compare(x.t, y.t)) })
+	sort.Slice(b, func(i, j int) bool { return b[i].v < b[j].v || b[i].v == b[j].v && b[i].t < b[j].t })
 	return b[(len(b)-1)/2]
 }
 
