@@ -100,10 +100,7 @@ func (l *levels) standingAt(b []sample, side, load float64) (e standing, ok bool
 	}
 	e.level = stats.Median(values(next))
 	e.off = math.Max(deadOff, 3*neighbourScatter(next))
-	k := 0
-	for k < len(b) && (math.Abs(float64(b[k].v)-e.level) <= e.off || k+1 < len(b) && math.Abs(float64(b[k+1].v)-e.level) <= e.off) {
-		k++
-	}
+	k := stoodAt(b, e.level, e.off)
 	if k < aloneFew {
 		return e, false
 	}

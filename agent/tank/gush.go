@@ -51,24 +51,19 @@ type gushCourse struct {
 // weighed are the inches that came over a draw, and their variance, as some courses of a lump and none at all share the chances; false where a pump may
 // have done what one shows. Noise is the variance of a level.
 func (z gush) weighed(courses []gushCourse, noise float64) (inches, variance float64, ok bool) {
-	sum, most, known := [3]float64{1}, 0.0, 1/stats.Square(gushVaries*z.lump)
+	all, known := mixture{sum: [3]float64{1}}, 1/stats.Square(gushVaries*z.lump)
 	ok = true
 	for _, c := range courses {
 		weight := c.weight/noise + known
 		size := (c.product/noise + z.lump*known) / weight
 		chance := (size*size*weight-z.lump*z.lump*known+math.Log(known/weight))/2 - math.Log(float64(len(courses)))
-		if chance > most {
+		if chance > all.most {
 			ok = chance > gushSure && !c.unclear
-			for i := range sum {
-				sum[i] *= math.Exp(most - chance)
-			}
-			most = chance
 		}
-		w, came := math.Exp(chance-most), c.share*size
-		sum[0], sum[1], sum[2] = sum[0]+w, sum[1]+w*came, sum[2]+w*(came*came+c.share*c.share/weight)
+		all.add(chance, c.share*size, c.share*c.share/weight)
 	}
-	inches = sum[1] / sum[0]
-	return inches, math.Max(0, sum[2]/sum[0]-inches*inches), ok
+	inches, variance = all.mean()
+	return inches, variance, ok
 }
 
 // cameAtOnce are the barrels that flowed in over a draw, and twice their standard error, from a well that rests, and then brings a lump, most of it at once: the

@@ -230,9 +230,7 @@ func (z *noise) atChange(every float64) float64 {
 // addTriple learns how far the middle one of three samples lies from the line between its
 // neighbours, so that a steady flow is no noise.
 func (z *noise) addTriple(a, b, c sample) {
-	w := (b.t - a.t) / (c.t - a.t)
-	e := float64(b.v) - (float64(a.v)*(1-w) + float64(c.v)*w)
-	z.scatters[z.n] = float32(math.Abs(e) / math.Sqrt(1+w*w+stats.Square(1-w)))
+	z.scatters[z.n] = float32(b.offLine(a, c))
 	if z.n++; z.n < len(z.scatters) {
 		return
 	}

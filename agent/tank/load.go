@@ -255,14 +255,8 @@ func (s siteTanks) addEvidence(i int, ts *tankState, d draw, now float64, l *Loa
 // what else speaks against it, and why a person should look at it.
 func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, []string) {
 	wrong := chanceWrong(l.GaugeBbl, usualError*l.ErrorBbl)
-	c := confidenceMost * (1 - wrong)
-	var why []string
-	say := func(when bool, factor float64, format string, args ...any) {
-		if when {
-			c *= factor
-			why = append(why, fmt.Sprintf(format, args...))
-		}
-	}
+	o := opinion{factor: confidenceMost * (1 - wrong)}
+	say := o.add
 	all, away := l.hauledBbl(), math.Max(d.opening.away, d.closing.away)
 	more, trucks := t.Loads.TruckMax > 0 && all > t.Loads.TruckMax, int(math.Ceil(all/t.Loads.TruckMax))
 	unseen := "data gap"
@@ -328,7 +322,7 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	moved, _, _ := s.fedElsewhere(slices.Index(s.st.tanks, ts), d.next, ts.last.t) // which is no truck's
 	say(bbl > 0 && (!behind || moved < explainedShare*bbl) && (!pipe || off <= pauseLate*t.Loads.PauseMerge.Seconds()) && t.Group == "" && !d.setByValve, twoTrucks, "another %.0f bbl left %s %s it: one truck or two", bbl, spanText(off), map[bool]string{true: "behind", false: "before"}[behind])
 	say(more && !twice && (all > moreThanOne*t.Loads.TruckMax || quick >= otherRate*t.rateBeside(d, quick)) && !pipe && d.samples > 0, 1, "%.0f bbl at once, where a truck holds %g: maybe %d loads", all, t.Loads.TruckMax, trucks)
-	return stats.Round(c, 2), why
+	return stats.Round(o.factor, 2), o.why
 }
 
 // rateBeside is at how many barrels a minute the rest of a draw left beside half of what a truck holds, which left at the rate that is its quickest: where
@@ -360,41 +354,35 @@ func mayBeTwo(ts *tankState, t *Tank, d draw, l Load) bool {
 // remarks tell a reader of a load what is no reason for doubt, with the factor
 // by which its confidence is the less.
 func (s siteTanks) remarks(t *Tank, ts *tankState, d draw, l Load) (says []string, factor float64) {
-	factor = 1
-	say := func(less float64, format string, args ...any) {
-		says, factor = append(says, fmt.Sprintf(format, args...)), factor*less
+	o := opinion{factor: 1}
+	say := o.add
+	step, recent := ts.faults.clockStep, ts.faults.clockSteppedAt >= d.start-3600
+	say(recent && step >= neverSetStep, 0.8, "the clock was not set before, times are by the new one")
+	say(recent && step < neverSetStep && step != 0, 0.8, "clock stepped %+.0f s, times are by the new one", step)
+	say(t.Valve && t.Group == "" && !d.setByValve, 1, "the load valve's contact did not follow, times are the level's")
+	say(d.hatch > 0, 0.9, "hatch opened before it: the pressure fell by %.1f in at once", d.hatch)
+	say(d.foam > 0, 0.9, "foam of %.1f in collapsed behind it and is taken off the closing", d.foam)
+	say(d.late > 0, 0.95, "sensor follows the level %.0f s late, which is taken off its times and gauges", d.late)
+	say(l.InflowUnknown, 1, "inflow unknown")
+	pipe, most, all, paused := t.pumpRate(d) < pipeRate, t.Loads.TruckMax, l.hauledBbl(), t.mayHoldTwo(d, l) && !mayBeTwo(ts, t, d, l)
+	say(paused, twoTrucks, stoppedBetween, spanText(d.pause), d.pausedBbl)
+	say(!paused && !pipe && len(l.Review) == 0 && all > most && all <= moreThanOne*most, twoTrucks, "%.0f bbl at once, where a truck holds %g: one truck or two", all, most)
+	at := s.st.bootedAt * s.site.speed
+	say(at > d.start && at < d.end, 0.9, "restarted inside the load")
+	say(len(l.Review) == 0 && d.gap >= ts.interval.gapMin(t, s.site.speed), 1, "data gap %s", spanText(d.gap))
+	return o.why, o.factor
+}
+
+// opinion is a confidence, and what was said of why.
+type opinion struct {
+	factor float64
+	why    []string
+}
+
+// add says what is so, by which the confidence is less.
+func (o *opinion) add(when bool, factor float64, format string, args ...any) {
+	if when {
+		o.factor *= factor
+		o.why = append(o.why, fmt.Sprintf(format, args...))
 	}
-	switch recent := ts.faults.clockSteppedAt >= d.start-3600; {
-	case recent && ts.faults.clockStep >= neverSetStep:
-		say(0.8, "the clock was not set before, times are by the new one")
-	case recent && ts.faults.clockStep != 0:
-		say(0.8, "clock stepped %+.0f s, times are by the new one", ts.faults.clockStep)
-	}
-	if t.Valve && t.Group == "" && !d.setByValve {
-		say(1, "the load valve's contact did not follow, times are the level's")
-	}
-	if d.hatch > 0 {
-		say(0.9, "hatch opened before it: the pressure fell by %.1f in at once", d.hatch)
-	}
-	if d.foam > 0 {
-		say(0.9, "foam of %.1f in collapsed behind it and is taken off the closing", d.foam)
-	}
-	if d.late > 0 {
-		say(0.95, "sensor follows the level %.0f s late, which is taken off its times and gauges", d.late)
-	}
-	if l.InflowUnknown {
-		say(1, "inflow unknown")
-	}
-	if pipe, most := t.pumpRate(d) < pipeRate, t.Loads.TruckMax; t.mayHoldTwo(d, l) && !mayBeTwo(ts, t, d, l) {
-		say(twoTrucks, stoppedBetween, spanText(d.pause), d.pausedBbl)
-	} else if !pipe && len(l.Review) == 0 && l.hauledBbl() > most && l.hauledBbl() <= moreThanOne*most {
-		say(twoTrucks, "%.0f bbl at once, where a truck holds %g: one truck or two", l.hauledBbl(), most)
-	}
-	if at := s.st.bootedAt * s.site.speed; at > d.start && at < d.end {
-		say(0.9, "restarted inside the load")
-	}
-	if len(l.Review) == 0 && d.gap >= ts.interval.gapMin(t, s.site.speed) {
-		say(1, "data gap %s", spanText(d.gap))
-	}
-	return says, factor
 }

@@ -220,8 +220,31 @@ type courses struct {
 	came       [][]float64 // products of what comes from each of them on, behind the sieve
 	level      []float64   // and with the level
 	left, logs float64     // squares of the level, and logarithm of the variance
-	most       float64     // largest logarithm of a weight
-	sum        [3]float64  // weights, and these times inches and their squares
+	mixture
+}
+
+// mixture is a mean of values by their chances.
+type mixture struct {
+	most float64    // largest logarithm of a weight
+	sum  [3]float64 // weights, and these times values and their squares
+}
+
+// add adds a value with its variance, by the logarithm of its chance.
+func (m *mixture) add(chance, value, variance float64) {
+	if chance > m.most {
+		for i := range m.sum {
+			m.sum[i] *= math.Exp(m.most - chance)
+		}
+		m.most = chance
+	}
+	w := math.Exp(chance - m.most)
+	m.sum[0], m.sum[1], m.sum[2] = m.sum[0]+w, m.sum[1]+w*value, m.sum[2]+w*(value*value+variance)
+}
+
+// mean is the mean value, and its variance.
+func (m *mixture) mean() (value, variance float64) {
+	value = m.sum[1] / m.sum[0]
+	return value, math.Max(0, m.sum[2]/m.sum[0]-value*value)
 }
 
 // turn goes on with a course that has been fast, or slow, since a time, and at instant k: fast are the instants from and to which the well came fast.
@@ -294,16 +317,7 @@ func (c *courses) weigh(chance float64, fast [2][2]int) {
 	det := p*r - q*q
 	x, y := (r*shown[0]-q*shown[1])/det, (p*shown[1]-q*shown[0])/det
 	chance += c.logs + (math.Log(known[0]*known[1]/det)-left+shown[0]*x+shown[1]*y)/2
-	inches := (rate[0]+x)*long[0] + (rate[1]+y)*long[1]
-	variance := (r*long[0]*long[0] - 2*q*long[0]*long[1] + p*long[1]*long[1]) / det
-	if chance > c.most {
-		for i := range c.sum {
-			c.sum[i] *= math.Exp(c.most - chance)
-		}
-		c.most = chance
-	}
-	w := math.Exp(chance - c.most)
-	c.sum[0], c.sum[1], c.sum[2] = c.sum[0]+w, c.sum[1]+w*inches, c.sum[2]+w*(inches*inches+variance)
+	c.add(chance, (rate[0]+x)*long[0]+(rate[1]+y)*long[1], (r*long[0]*long[0]-2*q*long[0]*long[1]+p*long[1]*long[1])/det)
 }
 
 // cameInLumps are the barrels that flowed in over a draw from a well that comes in lumps, as the fall shows which of them came meanwhile, and twice their standard
@@ -358,7 +372,7 @@ func (z lumps) shown(ts *tankState, d draw, evenly int, weigh func(*courses)) (i
 		}
 	}
 	cells := min(int(long/lumpsCell), lumpsCells)
-	c := courses{lumps: z, most: math.Inf(-1), at: make([]float64, cells+1), level: make([]float64, cells+1), came: make([][]float64, cells+1)}
+	c := courses{lumps: z, mixture: mixture{most: math.Inf(-1)}, at: make([]float64, cells+1), level: make([]float64, cells+1), came: make([][]float64, cells+1)}
 	from := make([][]float64, cells+1)
 	for k := range c.at {
 		c.at[k], c.came[k] = d.start+long*float64(k)/float64(cells), make([]float64, cells+1)
@@ -389,7 +403,7 @@ func (z lumps) shown(ts *tankState, d draw, evenly int, weigh func(*courses)) (i
 		}
 		weigh(&c)
 	}
-	mean := c.sum[1] / c.sum[0]
-	err = math.Sqrt(math.Max(0, c.sum[2]/c.sum[0]-mean*mean))
+	mean, variance := c.mean()
+	err = math.Sqrt(variance)
 	return math.Max(0, z.slow*long+mean), err, mean > -2*err
 }

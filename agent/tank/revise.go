@@ -176,10 +176,8 @@ func freedBehind(ts *tankState, t *Tank, d draw) (f freed, ok bool) {
 	if t.Sensor != "float" || t.Group != "" || d.deadband > 0 || len(first) < stepFew {
 		return f, false
 	}
-	level, off, k := stats.Median(values(first)), math.Max(deadOff, restSigmas*neighbourScatter(first))+d.step/2, 0
-	for k < len(b) && (math.Abs(float64(b[k].v)-level) <= off || k+1 < len(b) && math.Abs(float64(b[k+1].v)-level) <= off) {
-		k++
-	}
+	level, off := stats.Median(values(first)), math.Max(deadOff, restSigmas*neighbourScatter(first))+d.step/2
+	k := stoodAt(b, level, off)
 	free := b[k:]
 	if k == 0 || len(free) < jumpedRest || free[len(free)-1].t-free[0].t < restShort {
 		return f, false

@@ -354,13 +354,7 @@ func leapt(ts *tankState, t *Tank, speed, from, to, inches float64) bool {
 func pumped(ts *tankState, t *Tank, d draw, times float64) bool {
 	b := between(ts.levels.recent, d.start, d.end)
 	fall := d.opening.level - d.closing.level
-	under := 0
-	for _, s := range b {
-		if v := float64(s.v); v < d.opening.level-pumpedEdge*fall && v > d.closing.level+pumpedEdge*fall {
-			under++
-		}
-	}
-	if under < pumpedFew || d.end-d.start < pumpedLeast || t.pumpRate(d) > times*t.Loads.MaxRate {
+	if d.underWay(b) < pumpedFew || d.end-d.start < pumpedLeast || t.pumpRate(d) > times*t.Loads.MaxRate {
 		return false
 	}
 	back := 0.0

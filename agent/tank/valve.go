@@ -373,17 +373,14 @@ const handedWithin = 600.0 // s in which a gateway has begun to hand on a load t
 // handedOn says that a fall that no pump makes is on its way in its readings, each a little lower, and began right behind a silence in which a pump
 // may have made it: a gateway that hands on what it kept stamps it closer together than it was read.
 func handedOn(ts *tankState, t *Tank, d draw) bool {
-	b, fall, under := ts.levels.recent, d.opening.level-d.closing.level, 0
+	b, fall := ts.levels.recent, d.opening.level-d.closing.level
 	k := searchTime(b, d.start)
 	for n := max(1, k); n < len(b) && b[n].t <= d.end; n++ {
 		if float64(b[n].v-b[n-1].v) > ts.noiseFloor(t) {
 			return false
 		}
-		if v := float64(b[n].v); v < d.opening.level-pumpedEdge*fall && v > d.closing.level+pumpedEdge*fall {
-			under++
-		}
 	}
-	for ; under >= stepFew && k > 0 && k < len(b) && d.start-b[k].t < handedWithin; k-- {
+	for under := d.underWay(between(b, d.start, d.end)); under >= stepFew && k > 0 && k < len(b) && d.start-b[k].t < handedWithin; k-- {
 		if b[k].t-b[k-1].t >= math.Max(t.Loads.GapMin.Seconds(), fall/t.maxRate(d.closing.level)) {
 			return true
 		}
