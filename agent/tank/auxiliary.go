@@ -129,7 +129,7 @@ func (x *auxiliary) waterFollowed(d draw, fell float64, levelAt func(at float64)
 
 // waterBefore are the newest values of the interface before a draw.
 func (x *auxiliary) waterBefore(start float64) []sample {
-	a := between(x.water, start-900, start)
+	a := between(x.water, start-trendFar, start)
 	return a[max(0, len(a)-5):]
 }
 
@@ -144,9 +144,9 @@ func (x *auxiliary) waterDrawn(t *Tank, d draw, levelAt func(at float64) (float6
 
 // waterAt is the level of the oil/water interface about an instant, inches; nil when it is not known.
 func (x *auxiliary) waterAt(at float64) *float64 {
-	b := between(x.water, at-trendFar, at)
+	b := x.waterBefore(at)
 	if len(b) == 0 {
 		return nil
 	}
-	return new(stats.Median(values(b[max(0, len(b)-5):])))
+	return new(stats.Median(values(b)))
 }

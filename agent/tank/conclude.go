@@ -77,9 +77,7 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 		for _, m := range d.moved {
 			ts.decidedTo = math.Max(ts.decidedTo, m.at)
 		}
-		for len(ts.firstSeen) > 0 && ts.firstSeen[0] <= d.end {
-			ts.firstSeen = ts.firstSeen[1:]
-		}
+		ts.forgetSeen(d.end)
 	}
 	if all || now-ts.lastFallAt > confirm {
 		ts.drawing, ts.firstSeen = false, nil

@@ -12,7 +12,6 @@ const (
 	atomLong    = 3600.0     // s of rest next to a load in which a saturated sensor shows
 	atomMany    = 24.0       // of a sensor that is read seldom
 	steadyWell  = 0.7        // share of what the well makes that comes at least
-	dipFaded    = 600.0      // s behind a load, after which no vacuum's dip is left to speak of
 	fellMost    = 1.5        // times what makes a ticket wrong that it falls at least, of a wide tank, where an inch is more
 	slowBbl     = 5.0        // bbl that leave before the pump draws as it does then
 	slowLong    = 300.0      // s in which they do at least
@@ -123,6 +122,15 @@ func (l *levels) standingAt(b []sample, side, load float64) (e standing, ok bool
 	}
 	e.again = e.again && !e.beyond
 	return e, true
+}
+
+// stoodAt is how many of some samples stay at a level, but for one that strays alone.
+func stoodAt(b []sample, level, off float64) (n int) {
+	near := func(k int) bool { return k < len(b) && math.Abs(float64(b[k].v)-level) <= off }
+	for n < len(b) && (near(n) || near(n+1)) {
+		n++
+	}
+	return n
 }
 
 // leastRise is the least that a level rose at rest in as long a time as a standing, elsewhere in the last day, or where it was not seen at rest for

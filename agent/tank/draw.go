@@ -318,6 +318,13 @@ func (p *drawPhase) noteFirstSeen(at float64) {
 	p.firstSeen = append(p.firstSeen[:n:n], at)
 }
 
+// forgetSeen forgets the draws that were first seen until a time.
+func (p *drawPhase) forgetSeen(until float64) {
+	for len(p.firstSeen) > 0 && p.firstSeen[0] <= until {
+		p.firstSeen = p.firstSeen[1:]
+	}
+}
+
 // movesSince is since when the level falls again and again.
 func (p *drawPhase) movesSince() float64 {
 	if len(p.firstSeen) == 0 {

@@ -121,10 +121,7 @@ func (ts *tankState) drawsAmong(t *Tank, finder fallFinder, b []sample, all boun
 			out, waits = append(out, on), false
 		}
 	}
-	if n := len(out); n > 0 {
-		out[n-1].falls = len(fs)
-	}
-	return out, waits
+	return looked(out, len(fs)), waits
 }
 
 // withDraw are some draws and the next one, which may be one with the last of them; waits says that it is, by its pause.

@@ -25,17 +25,15 @@ const (
 	dipFew      = 12       // readings that show a dip
 	dipSoon     = 45.0     // s from a draw to the first of them
 	dipLeast    = 0.25     // in
-	dipSure     = 4.0      // standard errors
 	dipShare    = 0.7      // share of the squares that one step leaves, which a dip leaves at most
 	refillFirst = 300.0    // s of rest in which what comes in at once is seen
 	refillSeen  = 120.0    // s of a rise that tell it from a dip that fades
 	refillRate  = 0.5 / 60 // in/s
-	refillSure  = 4.0      // standard errors
 	evenQuick   = 30.0     // s in which an equaliser may make a difference e times less
 	evenSlow    = 2400.0
 	evenTimes   = 1.25  // from one time that is tried to the next
 	evenBbl     = 0.1   // bbl; when less is to come the work is done
-	evenSure    = 4.0   // standard errors
+	fitSure     = 4.0   // standard errors by which what a fit shows is no chance
 	evenMost    = 100   // samples of a fit
 	gaugeAfter  = 180.0 // s about a group's gauge that are read
 )
@@ -331,12 +329,12 @@ func (r resting) evening(b []sample, most float64) evening {
 		}
 	}
 	best.time = stats.LeastAt(func(time float64) float64 { return fits(time).missed }, math.Max(evenQuick, best.time/evenTimes), best.time*evenTimes)
-	if f := fits(best.time); math.Abs(f.inches) > evenSure*math.Hypot(f.err, math.Sqrt(r.inflow.variance*best.time)) {
+	if f := fits(best.time); math.Abs(f.inches) > fitSure*math.Hypot(f.err, math.Sqrt(r.inflow.variance*best.time)) {
 		best.first = f.inches
 	}
 	first, last := b[0], b[len(b)-1]
 	long, moved := last.t-first.t, float64(first.v-last.v)
-	if best.first == 0 && math.Abs(moved) > most*long+evenSure*math.Hypot(math.Sqrt2*r.sigma, math.Sqrt(r.inflow.variance*long)) {
+	if best.first == 0 && math.Abs(moved) > most*long+fitSure*math.Hypot(math.Sqrt2*r.sigma, math.Sqrt(r.inflow.variance*long)) {
 		return evening{first: moved, time: math.Max(evenQuick, long)}
 	}
 	return best

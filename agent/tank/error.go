@@ -305,7 +305,7 @@ func fallParts(ts *tankState, d draw, slower float64) (b []sample, parts []fallP
 		parts = append(parts, fallPart{from, len(b), pumps})
 	}
 	since, rate := d.start, d.slope()*(d.end-d.start)/math.Max(d.end-d.start-d.stood, lumpsCell)
-	pieces := cutEvenly(all, sigma, piecePrice)
+	pieces := cutEvenly(all, sigma)
 	for _, p := range pieces {
 		if p.n == 1 || p.slope < -rate/2 || p.to-p.from < rampLong {
 			continue

@@ -217,6 +217,14 @@ func (t *Tank) withoutTrickle(fs []fall) []fall {
 	return out
 }
 
+// looked notes at the last of some draws how many falls were looked at for them.
+func looked(ds []draw, falls int) []draw {
+	if n := len(ds); n > 0 {
+		ds[n-1].falls = falls
+	}
+	return ds
+}
+
 // lastSeen are the readings on either side of the silence that hides where a draw began: what came behind it lies on the falling line already,
 // and is no rest, however high. One that reports only changes was not silent because nothing moved where its value leapt by more. Where
 // none does, nothing is the last and before it comes what is lower than any.

@@ -20,7 +20,6 @@ const (
 	foamGrows  = 90.0   // s in which it comes up by e
 	foamTimes  = 1.5    // from one time that is tried to the next
 	foamOnsets = 32     // instants from which it may have collapsed that are tried
-	foamSure   = 4.0    // standard errors of its height
 	foamBeyond = 2.0    // times what the level was seen to fall, that it may have been high
 	foamStands = 900.0  // s that foam stands at most before it goes as fast as half a pump draws
 	foamGone   = 2.0    // times in which it collapses by e, that are seen of it
@@ -105,7 +104,7 @@ func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 	if r.fitShape(b, func(after float64) float64 { return after }, 0, made).missed < best.missed+piecePrice {
 		return gauge{}, 0 // it moves evenly: the well makes otherwise than usual
 	}
-	if best.even || best.inches < math.Max(least, foamSure*best.err) || best.inches > foamBeyond*(seen+foamGone*best.time*best.usual) {
+	if best.even || best.inches < math.Max(least, fitSure*best.err) || best.inches > foamBeyond*(seen+foamGone*best.time*best.usual) {
 		return gauge{}, 0
 	}
 	quick := best.stood > foamStands && best.inches/best.time > foamRate*d.slope()

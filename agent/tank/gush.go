@@ -66,6 +66,30 @@ func (z gush) weighed(courses []gushCourse, noise float64) (inches, variance flo
 	return inches, variance, ok
 }
 
+// mixture is a mean of values by their chances.
+type mixture struct {
+	most float64    // largest logarithm of a weight
+	sum  [3]float64 // weights, and these times values and their squares
+}
+
+// add adds a value with its variance, by the logarithm of its chance.
+func (m *mixture) add(chance, value, variance float64) {
+	if chance > m.most {
+		for i := range m.sum {
+			m.sum[i] *= math.Exp(m.most - chance)
+		}
+		m.most = chance
+	}
+	w := math.Exp(chance - m.most)
+	m.sum[0], m.sum[1], m.sum[2] = m.sum[0]+w, m.sum[1]+w*value, m.sum[2]+w*(value*value+variance)
+}
+
+// mean is the mean value, and its variance.
+func (m *mixture) mean() (value, variance float64) {
+	value = m.sum[1] / m.sum[0]
+	return value, math.Max(0, m.sum[2]/m.sum[0]-value*value)
+}
+
 // cameAtOnce are the barrels that flowed in over a draw, and twice their standard error, from a well that rests, and then brings a lump, most of it at once: the
 // level from before the draw until behind it shows whether one came beside an even pump, when, and of what size. False where it does not.
 func cameAtOnce(ts *tankState, t *Tank, d draw) (bbl, off float64, ok bool) {

@@ -19,12 +19,12 @@ const (
 	fillPulses    = 6      // times in a day, which a well's pump does and no person
 	fullWithin    = 18.0   // in below the top of the shell at which a well is shut in
 	resumeFirst   = 180.0  // s after a draw before what flows in again is measured
-	resumeDipped  = 600.0  // the same for a sensor that the truck's vacuum dips
 	resumeFill    = 1.0    // bbl/min; where what flows in after a draw is measured a faster rise is not production,
 	resumeTimes   = 5.0    // unless it usually is nearly as fast
 	filledLong    = 300.0  // s
 	filledDumps   = 3.0    // dumps at once that are no separator's
 	filledNoise   = 4.0    // times the scatter that it rises in that time
+	dipFaded      = 600.0  // s behind a load, after which no vacuum's dip is left to speak of
 	slopeChance   = 2.0    // standard errors by which chance makes two slopes differ
 	slopeSure     = 3.5    // the same by which it does not
 	DumpBbl       = 0.7    // barrels that a separator dumps at once, until the tank itself has shown
@@ -262,7 +262,7 @@ func filledFrom(b []sample, rate, noise, step float64) int {
 // resumes is how many seconds behind a draw what flows in again is measured.
 func (t *Tank) resumes() float64 {
 	if t.Sensor == "hydrostatic" {
-		return resumeDipped
+		return dipFaded
 	}
 	return resumeFirst
 }
@@ -376,7 +376,7 @@ func (r resting) dips(inflow float64) (dips bool, dump bounds) {
 	if slow.missed > math.Min(dipShare*best.missed, best.missed-piecePrice) || slow.inches > liftDumps*r.dumped(ranLong) || slow.inches < 2*vapourUsual {
 		dump = bounds{}
 	}
-	return best.inches > math.Max(dipLeast, dipSure*best.err) && best.inches < vapourMost && best.missed < math.Min(math.Min(dipShare*once, once-piecePrice), slow.missed), dump
+	return best.inches > math.Max(dipLeast, fitSure*best.err) && best.inches < vapourMost && best.missed < math.Min(math.Min(dipShare*once, once-piecePrice), slow.missed), dump
 }
 
 // strange is a rate, in barrels a minute, at which the well of a load's tank brought no oil for an hour in the hours before it.

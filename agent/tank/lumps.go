@@ -100,7 +100,7 @@ func spells(ps []piece) (out []spell, slow, fast float64) {
 func lumpsAbout(ts *tankState, d draw, until float64) (z lumps, ok bool) {
 	var ps []piece
 	for _, b := range []bounds{{d.start - lumpsLook, d.start - math.Max(rampClear, ts.interval.fresh()/2)}, {d.end + rampLong, until}} {
-		for _, p := range cutEvenly(ts.levels.even(b.lo, b.hi).recent, math.Max(ts.noise.perSample(), d.step/math.Sqrt(12)), piecePrice) {
+		for _, p := range cutEvenly(ts.levels.even(b.lo, b.hi).recent, math.Max(ts.noise.perSample(), d.step/math.Sqrt(12))) {
 			if p.n > 1 && !p.falls(0, fallLeast) {
 				ps = append(ps, p)
 			}
@@ -221,30 +221,6 @@ type courses struct {
 	level      []float64   // and with the level
 	left, logs float64     // squares of the level, and logarithm of the variance
 	mixture
-}
-
-// mixture is a mean of values by their chances.
-type mixture struct {
-	most float64    // largest logarithm of a weight
-	sum  [3]float64 // weights, and these times values and their squares
-}
-
-// add adds a value with its variance, by the logarithm of its chance.
-func (m *mixture) add(chance, value, variance float64) {
-	if chance > m.most {
-		for i := range m.sum {
-			m.sum[i] *= math.Exp(m.most - chance)
-		}
-		m.most = chance
-	}
-	w := math.Exp(chance - m.most)
-	m.sum[0], m.sum[1], m.sum[2] = m.sum[0]+w, m.sum[1]+w*value, m.sum[2]+w*(value*value+variance)
-}
-
-// mean is the mean value, and its variance.
-func (m *mixture) mean() (value, variance float64) {
-	value = m.sum[1] / m.sum[0]
-	return value, math.Max(0, m.sum[2]/m.sum[0]-value*value)
 }
 
 // turn goes on with a course that has been fast, or slow, since a time, and at instant k: fast are the instants from and to which the well came fast.

@@ -87,11 +87,11 @@ func (r resting) pieces() (out []piece, sigma float64) {
 			return math.Max(stats.Square(rocks(r.samples, s.t)), r.sampleVariance(s, sigma))
 		}
 		return r.sampleVariance(s, sigma)
-	}, piecePrice), sigma
+	}), sigma
 }
 
-// cut is the cutting itself, for samples of some variance each and a price.
-func cut(b []sample, variance func(sample) float64, price float64) (out []piece) {
+// cut is the cutting itself, for samples of some variance each.
+func cut(b []sample, variance func(sample) float64) (out []piece) {
 	sum := make([]sums, len(b)+1)
 	for i, s := range b {
 		w := 1 / variance(s)
@@ -102,8 +102,8 @@ func cut(b []sample, variance func(sample) float64, price float64) (out []piece)
 	for j := 1; j <= len(b); j++ {
 		cost[j] = math.Inf(1)
 		for i := range j {
-			if cost[i]+price < cost[j] {
-				if c := cost[i] + price + residual(sum[i], sum[j]); c < cost[j] {
+			if cost[i]+piecePrice < cost[j] {
+				if c := cost[i] + piecePrice + residual(sum[i], sum[j]); c < cost[j] {
 					cost[j], from[j] = c, i
 				}
 			}
@@ -117,8 +117,8 @@ func cut(b []sample, variance func(sample) float64, price float64) (out []piece)
 }
 
 // cutEvenly is the cutting of samples of one noise each.
-func cutEvenly(b []sample, sigma, price float64) []piece {
-	return cut(b, func(sample) float64 { return sigma * sigma }, price)
+func cutEvenly(b []sample, sigma float64) []piece {
+	return cut(b, func(sample) float64 { return sigma * sigma })
 }
 
 // centred are the weight, the mean time and level, and the sums about them, of the samples between two sums.

@@ -66,9 +66,9 @@ func learnStep(b, history []sample) float64 {
 	if len(b) < 8 || float64(same) < unchangedShare*float64(len(b)-fell) {
 		return 0
 	}
-	step = leastApart(shown, step)
+	step = leastApart(shown, 2*levelGrain, step)
 	if math.IsInf(step, 1) {
-		step = leastApart(values(history), step)
+		step = leastApart(values(history), 2*levelGrain, step)
 	}
 	if step > coarseMost {
 		return 0
@@ -81,25 +81,18 @@ func learnStep(b, history []sample) float64 {
 func leastStep(of ...[]sample) float64 {
 	most := 2 * levelGrain
 	for _, b := range of {
-		v, least := values(b), math.Inf(1)
-		slices.Sort(v)
-		for i := 1; i < len(v); i++ {
-			if d := v[i] - v[i-1]; d > 0 {
-				least = math.Min(least, d)
-			}
-		}
-		if !math.IsInf(least, 1) {
+		if least := leastApart(values(b), 0, math.Inf(1)); !math.IsInf(least, 1) {
 			most = math.Max(most, least*float64(b[len(b)/2].n))
 		}
 	}
 	return most
 }
 
-// leastApart is the least by which any two of some values differ; at most another.
-func leastApart(b []float64, least float64) float64 {
+// leastApart is the least by which any two of some values differ, by more than a grain; at most another.
+func leastApart(b []float64, grain, least float64) float64 {
 	slices.Sort(b)
 	for i := 1; i < len(b); i++ {
-		if d := b[i] - b[i-1]; d > 2*levelGrain {
+		if d := b[i] - b[i-1]; d > grain {
 			least = math.Min(least, d)
 		}
 	}

@@ -350,7 +350,7 @@ func (r resting) fitShape(b []sample, shape func(after float64) float64, usual, 
 
 // roughSlope is by how much the noise may bend the slope through so many samples over some seconds, in/s.
 func (r resting) roughSlope(n int, long float64) float64 {
-	return refillSure * r.sigma / (math.Sqrt(float64(max(1, n))) * math.Max(long, 1) / 3)
+	return fitSure * r.sigma / (math.Sqrt(float64(max(1, n))) * math.Max(long, 1) / 3)
 }
 
 // untilRefilled are the samples behind a draw until oil comes in beside the well's: the level rises clearly faster than in the minutes

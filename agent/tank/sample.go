@@ -158,26 +158,6 @@ func nextLeap(b []sample) int {
 // sinceLeap are the samples since the level last jumped without flow.
 func sinceLeap(b []sample) []sample { return b[max(0, newestLeap(b)):] }
 
-// stoodAt is how many of some samples stay at a level, but for one that strays alone.
-func stoodAt(b []sample, level, off float64) (n int) {
-	near := func(k int) bool { return k < len(b) && math.Abs(float64(b[k].v)-level) <= off }
-	for n < len(b) && (near(n) || near(n+1)) {
-		n++
-	}
-	return n
-}
-
-// underWay is how many samples of a draw lie clearly between its gauges.
-func (d draw) underWay(b []sample) (n int) {
-	edge := pumpedEdge * (d.opening.level - d.closing.level)
-	for _, s := range b {
-		if v := float64(s.v); v < d.opening.level-edge && v > d.closing.level+edge {
-			n++
-		}
-	}
-	return n
-}
-
 // sameAs are the first and the last of the samples about one that show its value.
 func sameAs(b []sample, k int) (first, last int) {
 	for first = k; first > 0 && b[first-1].v == b[k].v && b[first].flags != unlinked; first-- {

@@ -346,7 +346,7 @@ func (u *update) takeSwollen(i int, ts *tankState, d *draw, now float64) {
 		(d.inflowAfter-made)*(d.end-d.start)*per <= wrongBbl(t.volume(*d)) || u.othersLost(i, d.end, until) >= (1-explainedShare)*rose {
 		return
 	}
-	if came, err, ok := cameChanged(ts, t, *d); ok && came > changeSure*err { // the fall shows that it came meanwhile too: a well's pump was started
+	if came, err, ok := cameChanged(ts, t, *d); ok && came > fitSure*err { // the fall shows that it came meanwhile too: a well's pump was started
 		return
 	}
 	for j := range u.site.tanks {

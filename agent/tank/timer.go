@@ -17,7 +17,6 @@ const (
 	timerFew    = 4     // levels of it
 	changeLook  = 1500. // s of rest next to a draw that show how fast its well comes
 	changeKnown = 0.25  // share of what the change makes over a draw, by which the bend tells it
-	changeSure  = 4.0   // standard errors by which the fall shows that it came faster meanwhile
 	timerLeast  = 600.0 // s of its period
 	timerPhases = 4     // instants of half a period at which it is tried
 )
@@ -37,7 +36,7 @@ func stretches(d draw, b []sample, first float64) (rests [][]sample) {
 		}
 		run = nil
 	}
-	for _, p := range cutEvenly(b, sigma, piecePrice) {
+	for _, p := range cutEvenly(b, sigma) {
 		step := 0.0
 		if was.n > 0 {
 			at := (was.to + p.from) / 2
@@ -285,7 +284,6 @@ const (
 	dentAlike  = 0.75   // share of the rate on its one side that is on the other
 	dentSure   = 1.5    // times what makes a ticket wrong
 	dentStands = 0.25   // share of the pump's rate below which it nearly stands
-	dentOften  = 2.0    // times the most that came in as long a time before, above which the well never did that
 )
 
 // dent is a time within a fall in which the level fell slower than before it, and than behind it.
@@ -371,7 +369,7 @@ func cameAmid(ts *tankState, t *Tank, d draw) (bbl float64, said string) {
 		z.inches -= foam
 		if !ok || z.inches < dentRate*z.rate*long || z.inches-2*z.err < dentSure*wrongBbl(t.volume(d))/per || z.inches*per < bbl ||
 			z.stops(between(ts.levels.recent, z.from-lumpsCell, z.to+lumpsCell), ts.interval.fresh()) ||
-			z.inches < dentOften*ts.levels.mostRisen(math.Max(ts.decidedTo+dentBehind, d.start-keepFor), d.start-rampClear, long+lumpsCell) {
+			z.inches < onceTimes*ts.levels.mostRisen(math.Max(ts.decidedTo+dentBehind, d.start-keepFor), d.start-rampClear, long+lumpsCell) {
 			continue
 		}
 		bbl = z.inches * per

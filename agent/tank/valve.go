@@ -357,6 +357,17 @@ func damped(ts *tankState, t *Tank, d *draw) (none string) {
 	return ""
 }
 
+// underWay is how many samples of a draw lie clearly between its gauges.
+func (d draw) underWay(b []sample) (n int) {
+	edge := pumpedEdge * (d.opening.level - d.closing.level)
+	for _, s := range b {
+		if v := float64(s.v); v < d.opening.level-edge && v > d.closing.level+edge {
+			n++
+		}
+	}
+	return n
+}
+
 // caughtUp says that samples rested until one, the k-th, which lies where the fall before that rest would have brought it: the sensor hung and came free.
 func caughtUp(b []sample, k int, bit float64) bool {
 	f := k - 1
