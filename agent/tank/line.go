@@ -373,22 +373,21 @@ func (l *levels) roseIn(from, to, rate float64) bounds {
 }
 
 // broughtBack are the inches by which the level was higher behind a draw when it stopped rising as fast as a pump brings it back, less what
-// flowed in meanwhile if it did as behind that, and with it; none where it rests lower, or began later than a treater or an oiler waits, or the well
+// flowed in meanwhile if it did as behind that or before the draw, and with it; none where it rests lower, or began later than a treater or an oiler waits, or the well
 // makes as much.
 func broughtBack(all []node, d draw) bounds {
-	fall, n := d.opening.level-d.closing.level, len(all)-1
-	pace, k := math.Max(rolledRate*fall/(d.end-d.start), wellMore*d.usualInflow), 4
-	fast := func(k int) bool { return all[k].v-all[k-4].v >= pace*(all[k].t-all[k-4].t) }
-	for ; k <= n && !fast(k); k++ {
+	fall, n, top := d.opening.level-d.closing.level, len(all)-1, 0
+	pace := math.Max(rolledRate*fall/(d.end-d.start), wellMore*d.usualInflow)
+	for k := 4; k <= n; k++ { // noise may look like it for a moment
+		if (all[k-4].t <= d.end+rolledPause || k == top+1) && all[k].v-all[k-4].v >= pace*(all[k].t-all[k-4].t) {
+			top = k
+		}
 	}
-	if k > n || all[k].t > d.end+rolledPause || all[n].v < d.closing.level+rolledShare*fall {
+	if top == 0 || all[n].v < d.closing.level+rolledShare*fall {
 		return bounds{}
 	}
-	for k < n && fast(k+1) {
-		k++
-	}
-	raw, made := all[k].v-d.closing.level, (all[n].v-all[k].v)/math.Max(nodeEvery, all[n].t-all[k].t)
-	return bounds{raw - math.Max(0, made)*(all[k].t-d.end), raw}
+	raw, made := all[top].v-d.closing.level, (all[n].v-all[top].v)/math.Max(nodeEvery, all[n].t-all[top].t)
+	return bounds{raw - max(0, made, d.inflowBefore)*(all[top].t-d.end), raw}
 }
 
 const (

@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"math"
 	"testing"
 
 	"gauger/agent/tank/tanktest"
@@ -24,6 +25,25 @@ func TestOilThatComesBackSlowlyCorrectsTheTicket(t *testing.T) {
 		r.run(0, 16*tanktest.Hour)
 		if len(r.loads) != 1 || len(r.corrections) != c.corrected {
 			t.Errorf("%s: %+v %+v", name, r.loads, r.corrections)
+		}
+	}
+}
+
+// What an oiler heats comes back at its pump's rate, all of it: noise that rises as fast for a moment before that does not hide it, nor that it begins
+// almost as late as one waits.
+func TestOilThatComesBackBehindNoiseIsSeen(t *testing.T) {
+	d := draw{end: 2400, opening: gauge{level: 46}, closing: gauge{level: 34}}
+	for name, from := range map[string]float64{"soon": 3600, "late": 2400 + rolledPause - 60} {
+		var all []node
+		for at := d.end + 60; at < from+3600; at += nodeEvery {
+			n := node{t: at, v: 34 + math.Max(0, math.Min(12, (at-from)/150))}
+			if at >= d.end+240 && at < d.end+330 {
+				n.v += 0.7
+			}
+			all = append(all, n)
+		}
+		if pump := broughtBack(all, d); pump.lo < 11 || pump.hi > 12.1 {
+			t.Errorf("%s: %+v", name, pump)
 		}
 	}
 }
