@@ -325,7 +325,7 @@ func (ts *tankState) brokeOff(t *Tank, d draw) bool {
 // has been calm for as long as a confirmation takes; or it jumped before, and is likely to jump again.
 func (ts *tankState) unrest(t *Tank, d draw, now float64) bool {
 	wait := t.Loads.Confirm.Seconds()
-	at, doubted := jumps(ts, t, d.end), leaptBefore(ts, d) > 0 || d.samples == 0 || !pumped(ts, t, d, 1)
+	at, doubted := jumps(ts, t, d.end), leaptBefore(ts, d) > 0 || d.samples == 0 || !pumped(ts, t, d, 1) || ts.regained(t, d, now).inches >= someBack*(d.opening.level-d.closing.level)
 	if echo := ts.faults.spikes.last; doubted && echo > d.end {
 		at = append(at, echo)
 	}

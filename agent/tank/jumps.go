@@ -18,7 +18,6 @@ const (
 	stepRough    = 6.0  // times the scatter about the falling lines
 	stepUp       = 3.0  // in that it jumps up at least, and twice as much where it falls on no more
 	stepOn       = 4.0  // times slower than the draw that it falls on at least behind a jump up
-	jumpedRun    = 60.0 // s for which a level may rise no higher and still be on its way up
 )
 
 // jumpedBack is when, before a draw, the level was where it came to rest some time after it, alive, but for what the well made, where most of the
@@ -133,7 +132,7 @@ func jumpedUp(ts *tankState, t *Tank, from, to float64) (inches float64) {
 			if dt > math.Max(hungLeast, 4*ts.interval.usual) { // nobody saw it rise: no oil does that within minutes either
 				rate = math.Min(rate, cameFaster*fillRate/60/t.Table.PerInch(float64(b[k].v)))
 			}
-			leapt = leapt || b[k].flags == unlinked && by > 0 || by > noise && by > rate*dt
+			leapt = leapt || b[k].flags == unlinked && by > 0 || by > noise && by > rate*dt || sprang(b, k, t)
 		}
 		if leapt {
 			inches += float64(b[top].v - b[low].v)
@@ -163,7 +162,7 @@ func handled(ts *tankState, t *Tank, d draw) (since float64, ok bool) {
 	return first, n >= handledJumps && (len(slices.Compact(distinct)) >= stepFew || ts.levels.asStill(after, first-nodeEvery))
 }
 
-// jumps are the times since one at which the level moved faster than oil does, up or down.
+// jumps are the times since one at which the level moved faster than oil does, up or down, or rose for a minute as no pump fills a tank.
 func jumps(ts *tankState, t *Tank, from float64) (at []float64) {
 	b := ts.withoutEchoes(between(ts.levels.recent, from, math.Inf(1)))
 	least := math.Max(jumpLeast, leapNoise*math.Max(ts.noise.perSample(), quietScatter(b)))
@@ -172,6 +171,7 @@ func jumps(ts *tankState, t *Tank, from float64) (at []float64) {
 		if k > 0 && !jumped {
 			by := math.Abs(float64(s.v - b[k-1].v))
 			jumped = by > least+fasterThan*t.maxRate(float64(s.v))*(s.t-b[k-1].t)
+			jumped = jumped || sprang(b, k, t)
 		}
 		if jumped && (len(at) == 0 || s.t > at[len(at)-1]+singleReading) {
 			at = append(at, s.t)

@@ -249,10 +249,10 @@ func (r resting) lastBefore(ps []piece, usual float64) int {
 	return 0
 }
 
-// staircase counts the steps of a draw, each of them shorter than a pump runs, with rest before it or behind it, and the inches that they make
-// together, as where somebody trims a zero by and by. They are told where readings amid two of the rests say that the sensor was alive: a step may
+// staircase counts the steps of a draw, each of them shorter than a pump runs, with rest before it or behind it, or no pump's, and the inches that they
+// make together, as where somebody trims a zero by and by. They are told where readings amid two of the rests say that the sensor was alive: a step may
 // hide what left meanwhile where a gateway holds its values, a float sticks, a node sleeps, or a converter has few bits.
-func staircase(ts *tankState, d draw) (steps int, inches float64, told bool) {
+func staircase(ts *tankState, t *Tank, d draw) (steps int, inches float64, told bool) {
 	all := between(ts.levels.recent, d.start-restNear, d.end+restNear)
 	b, noise, hand := ts.withoutEchoes(all), stairNoise*ts.noise.perSample()+d.step, math.Max(stairHand, 2*ts.interval.fresh())
 	least, changes, lively := noise, 0, 0
@@ -273,8 +273,9 @@ func staircase(ts *tankState, d draw) (steps int, inches float64, told bool) {
 		}
 		for ; last+1 < len(b) && stood(b[to], b[last+1], noise); last++ {
 		}
-		if b[from].t-b[first].t >= rest || b[last].t-b[to].t >= rest { // two may follow each other at once
-			steps, inches = steps+1, inches+float64(b[from].v-b[to].v)
+		by := float64(b[from].v - b[to].v) // two may follow each other at once
+		if b[from].t-b[first].t >= rest || b[last].t-b[to].t >= rest || by-noise > quickTimes*t.maxRate(float64(b[to].v))*(b[to].t-b[from].t) {
+			steps, inches = steps+1, inches+by
 			if changes == 0 {
 				changes = changesIn(b[first : from+1])
 			}
@@ -322,7 +323,7 @@ func movedBeside(ts *tankState, t *Tank, b []sample, ds []draw) (m sensorStep) {
 			if long > alikeLong || by <= fasterThan*most+noise+d.step || !restsBeside(b, k-1, -1, slack, 0) || !restsBeside(b, k, 1, slack, told) {
 				continue
 			}
-			if n, _, _ := staircase(ts, d); n < stairFew {
+			if n, _, _ := staircase(ts, t, d); n < stairFew {
 				return sensorStep{b[k].t, by}
 			}
 		}

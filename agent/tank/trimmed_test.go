@@ -56,6 +56,27 @@ func TestStepsOfAQuietSensorAreToldByDumps(t *testing.T) {
 	}
 }
 
+// A step that no pump makes between two readings is one however short the rests beside it are, or however noise hides them.
+func TestAStepFasterThanAnyPumpNeedsNoLongRest(t *testing.T) {
+	for _, n := range []int{6, 11} {
+		r := newRig(t, tanktest.Well{Level0: 248})
+		r.every, r.site.tanks[0].Every, r.site.tanks[0].Sensor, r.site.tanks[0].Table, r.site.tanks[0].Height = 10, 10*time.Second, "ultrasonic", Cylinder(258, 288), 288
+		noise := float64(2 * (3 + (n-1)/4))
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			for by, in := range map[float64]float64{0: 5.4, 178: 3.4, 489: 4.3, 827: 5.8, 1000: 4.8, 1110: 3.8, 1390: 3.3} {
+				if s >= 5*tanktest.Hour+by {
+					v -= in
+				}
+			}
+			return math.Round(10*(v+noise*tanktest.Radar(n, s, 0))) / 10, true
+		}
+		r.run(0, 9*tanktest.Hour)
+		if len(r.loads) != 0 {
+			t.Errorf("%d: %+v", n, r.loads)
+		}
+	}
+}
+
 // A level that jumps soon behind a load was read on: nothing says that the readings stopped.
 func TestAJumpSoonBehindALoadIsNoSilence(t *testing.T) {
 	r := newRig(t, aWell)

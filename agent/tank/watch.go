@@ -160,3 +160,11 @@ func rests(b []sample, level, inflow float64) bool {
 	}
 	return true
 }
+
+// sprang says that a level rose over a minute until a sample as no pump fills a tank, however evenly.
+func sprang(b []sample, k int, t *Tank) bool {
+	low := b[searchTime(b, b[k].t-jumpedRun)]
+	return float64(b[k].v-low.v) > jumpLeast+fasterThan*t.maxRate(float64(b[k].v))*(b[k].t-low.t)
+}
+
+const jumpedRun = 60.0 // s for which a level may rise no higher and still be on its way up
