@@ -3,6 +3,7 @@ package tank
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gauger/agent/tank/stats"
 )
@@ -19,6 +20,7 @@ const (
 	changeKnown = 0.25  // share of what the change makes over a draw, by which the bend tells it
 	timerLeast  = 600.0 // s of its period
 	timerPhases = 4     // instants of half a period at which it is tried
+	timerMany   = 48.0  // periods that a rest before a draw is tried for at most
 )
 
 // stretches are those of some levels in which they rose as a well makes it: the rest between draws and steps.
@@ -57,22 +59,24 @@ func stretches(d draw, b []sample, first float64) (rests [][]sample) {
 	return rests
 }
 
-// clocked is the timer by which a well comes, as its rest before a draw shows it; false where it comes by none.
-func clocked(rests [][]sample) (z timer, ok bool) {
-	if len(rests) == 0 {
+// clocked is the timer by which a well comes, as its rest before a draw shows it, in a day and in the hours before it; false where it comes by none.
+func clocked(day, hours [][]sample) (z timer, ok bool) {
+	if len(hours) == 0 {
 		return z, false
 	}
-	last := rests[len(rests)-1]
+	rests, last := slices.Concat(day, hours), hours[len(hours)-1]
 	from, long, seen, noise := rests[0][0].t, last[len(last)-1].t-rests[0][0].t, 0.0, 0.0
 	for _, b := range rests {
 		seen += b[len(b)-1].t - b[0].t
+	}
+	for _, b := range hours {
 		noise = math.Max(noise, scatters(b))
 	}
 	flat := timer{period: 1e9, on: 1e9}.fitted(rests)
 	if z = flat; z.off <= noise {
 		return z, false
 	}
-	for period := timerLeast; timerCycles*period <= seen; period += period * period / (8 * long) { // by which it is an eighth off at the end
+	for period := math.Max(timerLeast, long/timerMany); timerCycles*period <= seen; period += period * period / (8 * long) { // by which it is an eighth off at the end
 		for k := range timerPhases { // the other half of them is on where this is off
 			x := timer{at: from + long/2 + period*float64(k)/(2*timerPhases), period: period, on: period / 2}.fitted(rests)
 			if x.off < z.off {
@@ -86,14 +90,23 @@ func clocked(rests [][]sample) (z timer, ok bool) {
 	return z, z.rate > 0 && z.even > -rateVaries*z.rate && seen >= timerCycles*z.period && beyond(z.off) < sure*beyond(flat.off) && beyond(z.off) < timerOff*z.rate*z.on
 }
 
-// minutes are a tank's barrels at each minute between two times, NaN where nobody knows.
-func minutes(ts *tankState, t *Tank, from, to float64) (bbl []float64) {
+// withHistory are some levels, and before them those of the history since a time.
+func withHistory(l *levels, from, to float64, b []sample) []sample {
+	if len(b) > 0 {
+		to = b[0].t
+	}
+	return slices.Concat(between(l.history, from, to-nodeEvery), b)
+}
+
+// minutes are a tank's barrels at some instants between two times, NaN where nobody knows.
+func minutes(ts *tankState, t *Tank, from, to, every float64) (bbl []float64) {
 	e, far := ts.levels.even(from-levelFar, to+levelFar), lumpsApart
 	if learnDeadband(between(ts.levels.recent, from-keepFor, to+levelFar)) > 0 {
 		e.recent, far = heldThrough(e.recent), math.Inf(1)
 	}
-	far = math.Max(far, 2*ts.interval.fresh())
-	for at := from; at <= to; at += coarseEvery {
+	e.recent = withHistory(&ts.levels, from-levelFar, to, e.recent)
+	far = max(far, 2*every, 2*ts.interval.fresh())
+	for at := from; at <= to; at += every {
 		v, ok := e.within(at, far)
 		if !ok {
 			v = math.NaN()
@@ -103,21 +116,21 @@ func minutes(ts *tankState, t *Tank, from, to float64) (bbl []float64) {
 	return bbl
 }
 
-// siteMinutes are the levels of a tank at each minute between two times, with what the site's other tanks hold, in its inches, and that alone. A well that is
+// siteMinutes are the levels of a tank at some instants between two times, with what the site's other tanks hold, in its inches, and that alone. A well that is
 // turned from one tank to another, or that flows on from a full one, goes on as it was in their sum.
-func (s siteTanks) siteMinutes(i int, from, to, per float64) (all, others []sample) {
-	own := minutes(s.st.tanks[i], &s.site.tanks[i], from, to)
+func (s siteTanks) siteMinutes(i int, from, to, every, per float64) (all, others []sample) {
+	own := minutes(s.st.tanks[i], &s.site.tanks[i], from, to, every)
 	beside := make([]float64, len(own))
 	for j, o := range s.separate(i) {
 		if s.st.tanks[j].noise.hidesLevel() {
 			return nil, nil
 		}
-		for k, bbl := range minutes(s.st.tanks[j], o, from, to) {
+		for k, bbl := range minutes(s.st.tanks[j], o, from, to, every) {
 			beside[k] += bbl
 		}
 	}
 	for k, bbl := range own {
-		at := from + float64(k)*coarseEvery
+		at := from + float64(k)*every
 		if !math.IsNaN(beside[k]) {
 			others = append(others, sample{t: at, v: float32(beside[k] / per)})
 		}
@@ -134,8 +147,11 @@ func (s siteTanks) cameByTimer(i int, d draw) (bbl, off float64, ok bool) {
 	t, ts := &s.site.tanks[i], s.st.tanks[i]
 	first, until, per := t.resumes(), d.watched(t, ts.last.t), t.Table.PerInch(d.opening.level)
 	behind := stretches(d, ts.levels.even(d.end+first, until).recent, 0)
-	rise, err, ok := cameByClock(ts, d, stretches(d, ts.levels.even(d.start-lumpsLook, d.start-rampClear).recent, first), behind)
-	_, others := s.siteMinutes(i, d.start-lumpsApart/2, d.end+lumpsApart/2, per)
+	long, near, clear := d.start-inflowDay, d.start-lumpsLook, d.start-rampClear
+	own := stretches(d, ts.levels.even(near, clear).recent, first)
+	d.deadband = 0
+	rise, err, ok := cameByClock(ts, d, stretches(d, withHistory(&ts.levels, long, near, ts.levels.even(long, near).recent), first), own, behind)
+	_, others := s.siteMinutes(i, d.start-lumpsApart/2, d.end+lumpsApart/2, coarseEvery, per)
 	a, z := between(others, d.start-lumpsApart/2, d.start+lumpsApart/2), between(others, d.end-lumpsApart/2, d.end+lumpsApart/2)
 	if len(s.site.tanks) == 1 || len(a) < timerFew || len(z) < timerFew {
 		return rise * per, 2 * err * per, ok
@@ -154,13 +170,13 @@ func (s siteTanks) cameByTimer(i int, d draw) (bbl, off float64, ok bool) {
 			}
 		}
 	}
-	d.deadband = 0
-	before, _ := s.siteMinutes(i, d.start-lumpsLook, d.start-rampClear, per)
-	sum, _ := s.siteMinutes(i, d.end+first, until, per)
+	old, _ := s.siteMinutes(i, long, near, historyEvery, per)
+	before, _ := s.siteMinutes(i, near, clear, coarseEvery, per)
+	sum, _ := s.siteMinutes(i, d.end+first, until, coarseEvery, per)
 	if rests := stretches(d, sum, 0); len(rests) == 1 {
 		behind = rests
 	}
-	made, unsure, folds := cameByClock(ts, d, stretches(d, before, first), behind)
+	made, unsure, folds := cameByClock(ts, d, stretches(d, old, first), stretches(d, before, first), behind)
 	made, unsure = math.Max(0, made-took), math.Hypot(unsure, noise)
 	if ok && (!folds || math.Abs(rise-made) <= 2*unsure) { // what fills it alone has its clock
 		return rise * per, 2 * err * per, true
@@ -168,10 +184,13 @@ func (s siteTanks) cameByTimer(i int, d draw) (bbl, off float64, ok bool) {
 	return made * per, 2 * unsure * per, folds
 }
 
-// cameByClock are the inches that a timer makes over a draw, as stretches of rest before it show it, and their standard error; false where it is none, or the
-// rest behind goes on otherwise.
-func cameByClock(ts *tankState, d draw, before, behind [][]sample) (inches, err float64, ok bool) {
-	z, ok := clocked(before)
+// cameByClock are the inches that a timer makes over a draw, as stretches of rest in the hours before it show it, and where they do not those of the day, and
+// their standard error; false where it is none, or the rest behind goes on otherwise.
+func cameByClock(ts *tankState, d draw, day, before, behind [][]sample) (inches, err float64, ok bool) {
+	z, ok := clocked(nil, before)
+	if !ok {
+		z, ok = clocked(day, before)
+	}
 	if !ok || len(behind) != 1 {
 		return 0, 0, false
 	}
