@@ -20,7 +20,6 @@ const (
 	changeKnown = 0.25  // share of what the change makes over a draw, by which the bend tells it
 	timerLeast  = 600.0 // s of its period
 	timerPhases = 4     // instants of half a period at which it is tried
-	timerMany   = 48.0  // periods that a rest before a draw is tried for at most
 )
 
 // stretches are those of some levels in which they rose as a well makes it: the rest between draws and steps.
@@ -59,8 +58,9 @@ func stretches(d draw, b []sample, first float64) (rests [][]sample) {
 	return rests
 }
 
-// clocked is the timer by which a well comes, as its rest before a draw shows it, in a day and in the hours before it; false where it comes by none.
-func clocked(day, hours [][]sample) (z timer, ok bool) {
+// clocked is the timer by which a well comes, as its rest before a draw shows it, in a day and in the hours before it, of a period no shorter
+// than the least; false where it comes by none.
+func clocked(day, hours [][]sample, least float64) (z timer, ok bool) {
 	if len(hours) == 0 {
 		return z, false
 	}
@@ -76,7 +76,7 @@ func clocked(day, hours [][]sample) (z timer, ok bool) {
 	if z = flat; z.off <= noise {
 		return z, false
 	}
-	for period := math.Max(timerLeast, long/timerMany); timerCycles*period <= seen; period += period * period / (8 * long) { // by which it is an eighth off at the end
+	for period := least; timerCycles*period <= seen; period += period * period / (8 * long) { // by which it is an eighth off at the end
 		for k := range timerPhases { // the other half of them is on where this is off
 			x := timer{at: from + long/2 + period*float64(k)/(2*timerPhases), period: period, on: period / 2}.fitted(rests)
 			if x.off < z.off {
@@ -187,9 +187,9 @@ func (s siteTanks) cameByTimer(i int, d draw) (bbl, off float64, ok bool) {
 // cameByClock are the inches that a timer makes over a draw, as stretches of rest in the hours before it show it, and where they do not those of the day, and
 // their standard error; false where it is none, or the rest behind goes on otherwise.
 func cameByClock(ts *tankState, d draw, day, before, behind [][]sample) (inches, err float64, ok bool) {
-	z, ok := clocked(nil, before)
+	z, ok := clocked(nil, before, timerLeast)
 	if !ok {
-		z, ok = clocked(day, before)
+		z, ok = clocked(day, before, lumpsLook/timerCycles) // what turns sooner they show
 	}
 	if !ok || len(behind) != 1 {
 		return 0, 0, false
