@@ -119,9 +119,8 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	return d
 }
 
-// stoodInSilence takes the gauges from the readings next to the draw where a silence beside one of them began and ended at the same level:
-// by chance none does, so that nothing came and nothing had to be reported, however much the well made before. What it makes within a
-// deadband need not be reported, and says nothing; nor does it where the start was unseen and a truck took what a well made.
+// stoodInSilence takes the gauges from the readings next to the draw where a silence beside one of them began and ended at the same level: nothing
+// came in it. What a well makes within a deadband says nothing, nor does it where the start was unseen. Whether the well is away its pauses tell.
 func (ts *tankState) stoodInSilence(d *draw, unseen bool) {
 	b := ts.levels.recent
 	same := func(k int, slope float64) (err float64, ok bool) {
@@ -137,7 +136,9 @@ func (ts *tankState) stoodInSilence(d *draw, unseen bool) {
 	if k := searchTime(b, d.end); k > 0 && k < len(b) && d.closing.carried > 0 {
 		if err, ok := same(k, d.inflowAfter); ok {
 			d.closing.level, d.closing.err, d.closing.carried, d.closing.away = math.Min(float64(b[k-1].v), float64(b[k].v)), err, 0, 0
-			d.inflowAfter = 0 // the well is turned to another tank, or shut in
+			if b[k].t-b[k-1].t > overdueTimes*d.longestQuiet(b, d.start) {
+				d.inflowAfter = 0 // the well is turned to another tank, or shut in
+			}
 		}
 	}
 }
@@ -257,8 +258,7 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, recent []sample, in bounds) g
 		}
 		return g
 	case d.deadband > 0:
-		_, usual, _ := d.quietSince(between(ts.levels.recent, d.start-learnFrom, d.start))
-		g, stands := r.estimate(d.inflowAfter).withDeadband(between(recent, d.start, from), b, d.deadband, math.Hypot(ts.noise.perSample(), d.slosh), usual)
+		g, stands := r.estimate(d.inflowAfter).withDeadband(between(recent, d.start, from), b, d.deadband, math.Hypot(ts.noise.perSample(), d.slosh), d.longestQuiet(ts.levels.recent, d.start))
 		if stands {
 			d.inflowAfter = 0 // the well is turned to another tank, or shut in
 		}

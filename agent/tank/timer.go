@@ -146,11 +146,16 @@ func (s siteTanks) siteMinutes(i int, from, to, every, per float64) (all, others
 func (s siteTanks) cameByTimer(i int, d draw) (bbl, off float64, ok bool) {
 	t, ts := &s.site.tanks[i], s.st.tanks[i]
 	first, until, per := t.resumes(), d.watched(t, ts.last.t), t.Table.PerInch(d.opening.level)
-	behind := stretches(d, ts.levels.even(d.end+first, until).recent, 0)
+	rest := ts.levels.even(d.end+first, until).recent
+	if d.deadband > 0 { // it stands at its closing until it reports, and then until the next one
+		rest = append([]sample{{t: d.end + first, v: float32(d.closing.level)}}, rest...)
+		rest = append(rest, sample{t: until, v: rest[len(rest)-1].v})
+	}
+	behind := stretches(d, rest, 0)
 	long, near, clear := d.start-inflowDay, d.start-lumpsLook, d.start-rampClear
-	own := stretches(d, ts.levels.even(near, clear).recent, first)
-	d.deadband = 0
-	rise, err, ok := cameByClock(ts, d, stretches(d, withHistory(&ts.levels, long, near, ts.levels.even(long, near).recent), first), own, behind)
+	own, plain := stretches(d, ts.levels.even(near, clear).recent, first), d
+	plain.deadband = 0
+	rise, err, ok := cameByClock(ts, d, stretches(plain, withHistory(&ts.levels, long, near, ts.levels.even(long, near).recent), first), own, behind)
 	_, others := s.siteMinutes(i, d.start-lumpsApart/2, d.end+lumpsApart/2, coarseEvery, per)
 	a, z := between(others, d.start-lumpsApart/2, d.start+lumpsApart/2), between(others, d.end-lumpsApart/2, d.end+lumpsApart/2)
 	if len(s.site.tanks) == 1 || len(a) < timerFew || len(z) < timerFew {
@@ -170,6 +175,7 @@ func (s siteTanks) cameByTimer(i int, d draw) (bbl, off float64, ok bool) {
 			}
 		}
 	}
+	d = plain
 	old, _ := s.siteMinutes(i, long, near, historyEvery, per)
 	before, _ := s.siteMinutes(i, near, clear, coarseEvery, per)
 	sum, _ := s.siteMinutes(i, d.end+first, until, coarseEvery, per)
@@ -203,7 +209,7 @@ func cameByClock(ts *tankState, d draw, day, before, behind [][]sample) (inches,
 	}
 	inches, missed = z.made(d.start, d.end), math.Sqrt(missed)
 	err = math.Hypot(math.Sqrt2*math.Max(z.off, missed), math.Hypot(rateVaries/2*inches, z.rate*nodeEvery))
-	return inches, err, missed < timerSame*math.Max(z.off, ts.noise.perSample())
+	return inches, err, missed < timerSame*max(z.off, ts.noise.perSample(), d.deadband/math.Sqrt(12))
 }
 
 // rateBeside is the rate at which a level rises over a while of its rest, and its standard error; false where it is not known, or one half of that is of
