@@ -136,7 +136,7 @@ func (ts *tankState) stoodInSilence(d *draw, unseen bool) {
 	if k := searchTime(b, d.end); k > 0 && k < len(b) && d.closing.carried > 0 {
 		if err, ok := same(k, d.inflowAfter); ok {
 			d.closing.level, d.closing.err, d.closing.carried, d.closing.away = math.Min(float64(b[k-1].v), float64(b[k].v)), err, 0, 0
-			if b[k].t-b[k-1].t > overdueTimes*d.longestQuiet(b, d.start) {
+			if _, _, longest := d.quietSince(between(b, d.start-learnFrom, d.start)); b[k].t-b[k-1].t > overdueTimes*longest {
 				d.inflowAfter = 0 // the well is turned to another tank, or shut in
 			}
 		}
@@ -258,7 +258,7 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, recent []sample, in bounds) g
 		}
 		return g
 	case d.deadband > 0:
-		g, stands := r.estimate(d.inflowAfter).withDeadband(between(recent, d.start, from), b, d.deadband, math.Hypot(ts.noise.perSample(), d.slosh), d.longestQuiet(ts.levels.recent, d.start))
+		g, stands := r.estimate(d.inflowAfter).withDeadband(d.resolution, between(ts.levels.recent, d.start-learnFrom, d.start), between(recent, d.start, from), b, math.Hypot(ts.noise.perSample(), d.slosh))
 		if stands {
 			d.inflowAfter = 0 // the well is turned to another tank, or shut in
 		}

@@ -323,7 +323,7 @@ const (
 // to the draw nobody saw it stand, but where a sensor tells of what moves alone.
 func (ts *tankState) stillSince(d draw) (since, times float64) {
 	at, made, slack := d.start, math.Max(d.inflowBefore, d.inflowAfter), d.step+d.deadband+restSigmas*ts.noise.perSample()
-	if quiet, longest := d.quietSince(d.beforeDraw(between(ts.levels.recent, math.Max(ts.decidedTo, at-learnFrom), at), at)); longest > 0 {
+	if quiet, _, longest := d.quietSince(d.beforeDraw(between(ts.levels.recent, math.Max(ts.decidedTo, at-learnFrom), at), at)); longest > 0 {
 		return quiet, (at - quiet) / math.Max(longest, slack/made) // noise tells sooner, but not always
 	}
 	b, from, longest := nodes(between(ts.levels.recent, math.Max(ts.decidedTo+resumeFirst, at-stillLook), at), nodeEvery), 0, 0.0

@@ -145,9 +145,9 @@ func (r resolution) restReach() float64 {
 	return restLong
 }
 
-// quietSince is since when, at the end of some reports by exception, none told that the level had risen by the deadband, and how long it took at most until
-// then to rise by what such a report usually tells, as a separator's dumps and a pump's rests let it; 0 where it did so hardly ever: then silence tells nothing.
-func (r resolution) quietSince(b []sample) (since, longest float64) {
+// quietSince is since when, at the end of some reports by exception, none told that the level had risen by the deadband, how long it usually took to rise by it
+// until then, and at most to rise by what such a report tells, as a separator and a pump let it pause; 0 where it did so hardly ever: then silence tells nothing.
+func (r resolution) quietSince(b []sample) (since, usual, longest float64) {
 	var took, moved []float64
 	was := sample{t: math.Inf(1)}
 	for k, x := range b {
@@ -155,23 +155,17 @@ func (r resolution) quietSince(b []sample) (since, longest float64) {
 		case k == 0 || x.flags == unlinked || rose < -exceptMoved*r.deadband:
 			was = x
 		case rose > exceptMoved*r.deadband:
-			took, moved, was = append(took, x.t-was.t), append(moved, rose), x
+			took, moved, was = append(took, (x.t-was.t)*math.Min(1, r.deadband/rose)), append(moved, rose), x
 		}
 	}
 	if r.deadband == 0 || len(took) < exceptFew {
-		return was.t, 0
+		return was.t, 0, 0
 	}
-	usual := stats.Median(moved)
+	tells := stats.Median(moved)
 	for k, long := range took {
-		longest = math.Max(longest, long*math.Min(1, usual/moved[k]))
+		longest = math.Max(longest, long*math.Max(1, math.Min(tells, moved[k])/r.deadband))
 	}
-	return was.t, longest
-}
-
-// longestQuiet is how long it took at most, before a draw, until a report by exception told that the level had risen; 0 where silence tells nothing.
-func (r resolution) longestQuiet(b []sample, start float64) float64 {
-	_, longest := r.quietSince(between(b, start-learnFrom, start))
-	return longest
+	return was.t, stats.Median(took), longest
 }
 
 // sentByFall says that a report by exception was sent because the level fell.
@@ -184,7 +178,7 @@ func (r resolution) sentByFall(a, b sample) bool {
 // last one by the clock nothing came, or since one that it sent because it had moved the level lies anywhere within the deadband.
 func (r resting) silentRise(slope float64) (rise, err float64) {
 	last := r.nearest(0)
-	since, longest := r.quietSince(r.samples)
+	since, _, longest := r.quietSince(r.samples)
 	overdue := longest > 0 && r.at-since > overdueTimes*longest
 	until, unsure := r.at, math.Min(r.inflow.variance*math.Max(r.at-last.t, edgeUnsure)+stats.Square(r.inflow.err*(r.at-last.t)), stats.Square(r.deadband)/3)
 	if n := len(r.samples); n > 1 {
@@ -294,9 +288,10 @@ func (r *readings) withoutEchoes(b []sample) []sample {
 
 // withDeadband is a gauge of a sensor that reports by exception, for what it said while the level fell: at the end, but for a trough where oil rocks, that
 // was less than a deadband below the last report, however long it was silent then. What it said after lies lower only where it fell on unseen. What it says
-// by the clock, where the well would long have made it tell that it rises, however long it ever paused, is the level: it stands.
-func (g gauge) withDeadband(falling, after []sample, dead, sigma, longest float64) (closing gauge, stands bool) {
-	if dead == 0 || len(falling) == 0 {
+// by the clock, where the well would long have made it tell that it rises, is the level: it stands, and for longer than it ever paused before nothing flows in.
+func (g gauge) withDeadband(r resolution, before, falling, after []sample, sigma float64) (closing gauge, stands bool) {
+	dead := r.deadband
+	if len(falling) == 0 {
 		return g, false
 	}
 	fell := falling[len(falling)-1]
@@ -304,10 +299,15 @@ func (g gauge) withDeadband(falling, after []sample, dead, sigma, longest float6
 	if len(after) > 0 && float64(after[0].v) < last-2*dead {
 		return g, false
 	}
-	for k := 0; k < len(after) && math.Abs(float64(after[k].v)-last) < exceptMoved*dead && longest > 0; k++ {
-		if after[k].t-fell.t > overdueTimes*longest*(1+(float64(after[k].v)-last)/dead) {
-			return gauge{level: math.Min(last, float64(after[0].v)), err: sigma, samples: k + 1, away: after[0].t - fell.t}, true
+	_, usual, longest := r.quietSince(before)
+	for k := 0; k < len(after) && math.Abs(float64(after[k].v)-last) < exceptMoved*dead && usual > 0; k++ {
+		if silent := (after[k].t - fell.t) / (1 + (float64(after[k].v)-last)/dead); silent > overdueTimes*usual {
+			closing = gauge{level: math.Min(last, float64(after[0].v)), err: sigma, samples: k + 1, away: after[0].t - fell.t}
+			stands = silent > overdueTimes*longest
 		}
+	}
+	if closing.samples > 0 {
+		return closing, stands
 	}
 	mid, own := last-dead/2, stats.Square(dead)/12+stats.Square(sigma)
 	if off := g.level - mid; math.Abs(off) > dead/2+restSigmas*math.Hypot(g.err, sigma) { // oil did not come as it usually does
