@@ -372,20 +372,19 @@ const fallWindow = 240.0 // s of a fall that say where the level would be now
 // stuckBetween says that the value stood still from one draw, as this sensor's do not, until it came down at once, faster than the pump had
 // drawn: it hung while the truck went on. A float that reports only changes is silent while it hangs, and told of the first draw step by step.
 func (ts *tankState) stuckBetween(t *Tank, a, b draw) bool {
-	rest, most, stood := between(ts.levels.recent, a.end, b.start), t.Loads.TruckMax, b.start-a.end
-	each, gap := (a.end-a.start)/float64(max(1, a.samples)), b.gap
-	if t.Sensor == "float" && gap >= seldomHeld*each && ts.interval.changes >= heldFew && stood >= math.Max(hungLeast, neverHeld*ts.interval.stays()) {
+	rest, most, gap, stood := between(ts.levels.recent, a.end, b.start), t.Loads.TruckMax, b.gap, b.start-a.end
+	through, left := ts.stoodThrough(a, math.Nextafter(b.start, 0))
+	hung := through > 0 && left == 0
+	switch each := (a.end - a.start) / float64(max(1, a.samples)); {
+	case hung && a.deadband > 0, t.Sensor == "float" && gap >= seldomHeld*each && ts.interval.changes >= heldFew && stood >= math.Max(hungLeast, neverHeld*ts.interval.stays()):
 		gap = each
-	} else if len(rest) < stepFew || !ts.interval.stood(stood, seldomHeld) {
+	case !hung && (len(rest) < stepFew || !ts.interval.stood(stood, seldomHeld)):
 		return false
 	}
-	switch {
-	case b.samples > 0 || stood > t.Loads.Stuck.Seconds():
-		return false
-	case b.opening.level-b.closing.level < leapTimes*a.slope()*gap+b.step+restSigmas*ts.noise.perSample() || most > 0 && t.volume(a)+t.volume(b) > most:
+	if b.samples > 0 || stood > t.Loads.Stuck.Seconds() || b.opening.level-b.closing.level < leapTimes*a.slope()*gap+b.step+restSigmas*ts.noise.perSample() || most > 0 && t.volume(a)+t.volume(b) > most {
 		return false
 	}
-	return changesIn(rest) == 0
+	return hung || changesIn(rest) == 0
 }
 
 // seenAgain says that the newest two samples, with a long silence between them, show the same level behind a draw: one that reports only

@@ -357,8 +357,9 @@ func (ts *tankState) cameAndWent(d draw) bool {
 // frozenAtEnd says that the value stands still since the end of a draw as this sensor never does, or seldom does where readings are so far apart
 // that a confirmation is too short to see it, so that the end may be the sensor's and not the truck's; it is waited for.
 func (ts *tankState) frozenAtEnd(t *Tank, d draw, now float64) bool {
-	seldom := ts.interval.fresh() > seldomRead && ts.standsSince(d, seldomHeld)
-	return (seldom || ts.standsSince(d, neverHeld)) && now < ts.heldUntil(t)
+	long, left := ts.stoodThrough(d, now)
+	through := long > 0 && left == 0 && now < d.end+math.Min(t.Loads.Stuck.Seconds(), stillMost)
+	return through || (ts.standsSince(d, neverHeld) || ts.interval.fresh() > seldomRead && ts.standsSince(d, seldomHeld)) && now < ts.heldUntil(t)
 }
 
 // staysShutOff says that the well was turned to other tanks before a draw, or when it ended, and is there until a time, and that no noise moved the
@@ -376,11 +377,10 @@ func (ts *tankState) heldUntil(t *Tank) float64 {
 // standsSince says that the value stands since the end of a draw, some times as long as this sensor's do. Where it stood as still before the
 // draw nothing flows in.
 func (ts *tankState) standsSince(d draw, times float64) bool {
-	age := ts.last.t - ts.heldSince
 	if before := between(ts.levels.recent, d.start-frozenLeast, d.start-nodeEvery); len(before) > stepFew && changesIn(before) == 0 {
 		return false
 	}
-	return d.step < coarseLeast && ts.heldSince <= d.end+120 && ts.interval.stood(age, times) &&
+	return d.step < coarseLeast && ts.heldSince <= d.end+120 && ts.interval.stood(ts.last.t-ts.heldSince, times) &&
 		len(between(ts.levels.recent, ts.heldSince, math.Inf(1))) >= heldFew // of a silence nobody knows
 }
 

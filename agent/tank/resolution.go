@@ -173,6 +173,37 @@ func (r resolution) sentByFall(a, b sample) bool {
 	return r.deadband > 0 && float64(a.v-b.v) > exceptMoved*r.deadband
 }
 
+// stoodThrough is for how long a level of coarse steps, or one that is told as it moves, stood behind a draw until a time, s, where its well made some
+// steps in as long until then, however slowly it did in the hours before: such a level has no noise to miss. left are the inches by which it
+// lay elsewhere when it moved again; 0 where it still stands.
+func (ts *tankState) stoodThrough(d draw, until float64) (long, left float64) {
+	before := d.beforeDraw(between(ts.levels.recent, math.Max(ts.decidedTo, d.start-learnFrom), d.start), d.start)
+	r := resolution{deadband: d.deadband}
+	if step := leastStep(before); d.deadband == 0 && step >= coarseLeast {
+		r.deadband = step
+	}
+	since, _, longest := r.quietSince(before)
+	b := between(ts.levels.recent, d.start, until)
+	k := searchTime(b, d.end+hungLeast) - 1
+	if k < 0 || longest == 0 || d.start-since > overdueTimes*longest || math.Abs(float64(b[k].v)-d.closing.level) > 2*r.deadband {
+		return 0, 0
+	}
+	z := k
+	for z+1 < len(b) && math.Abs(float64(b[z+1].v-b[k].v)) < exceptMoved*r.deadband {
+		z++
+	}
+	switch {
+	case z+1 < len(b):
+		until, left = b[z+1].t, float64(b[z+1].v-b[k].v)
+	case d.deadband == 0:
+		until = b[z].t // of a silence nobody knows
+	}
+	if long = until - math.Max(b[k].t, d.end); long < math.Max(hungLeast, stepsMissed*longest) {
+		return 0, 0
+	}
+	return long, left
+}
+
 // silentRise are the inches by which a level that reports by exception has risen since the last report before a draw, and their standard error: as a slope
 // makes it, or as it rose until that report, if that came by the clock and not because it had moved. Where a report is overdue the well is away: since the
 // last one by the clock nothing came, or since one that it sent because it had moved the level lies anywhere within the deadband.

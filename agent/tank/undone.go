@@ -161,6 +161,7 @@ func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64, ask
 	if free-d.end >= t.Loads.Confirm.Seconds() { // what stood for so long may have come a poll later, and its time is rounded
 		since, came = since+ts.interval.fresh(), free-1
 	}
+	through, left := ts.stoodThrough(d, math.Min(ts.last.t, d.next))
 	switch after := between(ts.levels.recent, d.end+120, d.next); {
 	case ts.standsSince(d, neverHeld) && ts.last.t >= ts.heldUntil(t):
 		return itsClosing, ts.last.t - d.end, true
@@ -172,6 +173,8 @@ func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64, ask
 			return fmt.Sprintf("%.2f in, and not at its closing,", b[k].v), long, on || long >= t.Loads.Confirm.Seconds()
 		}
 		return itsClosing, free - d.end, true
+	case through > 0 && left <= 0:
+		return itsClosing, through, true
 	case d.step < coarseLeast && ts.interval.stood(stoodFor(after), stuckHeld) || ts.diedAt(t, d, stoodFor(after)):
 		return itsClosing, stoodFor(after), true
 	case free > d.start-hungLeast && free < d.end && lastTime(before, free) < math.Min(free, d.start)-hungLeast:
