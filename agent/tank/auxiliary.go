@@ -103,8 +103,9 @@ func (x *auxiliary) waterFell(start, end float64) (float64, bool) {
 }
 
 const (
-	waterLate  = 0.2 // share of its fall by which the interface may differ from the level's, on average
-	waterDrift = 1.5 // times the level's fall that the interface may fall
+	waterLate   = 0.2  // share of its fall by which the interface may differ from the level's, on average
+	partlyWater = 0.25 // share of the level's fall that the interface fell too, from which on water may have been drawn
+	waterDrift  = 1.5  // times the level's fall that the interface may fall
 )
 
 // waterFollowed says that the interface went down with the level and not at once, as a float
@@ -140,6 +141,14 @@ func (x *auxiliary) waterDrawn(t *Tank, d draw, levelAt func(at float64) (float6
 	}
 	fell, ok := x.waterFell(d.start, d.end)
 	return ok && fell >= explainedShare*(d.opening.level-d.closing.level) && x.waterFollowed(d, fell, levelAt)
+}
+
+// doubtWater says of a draw of oil that it may be one of water: the interface fell too, by a share of what the level fell. One that stopped at the least
+// that its float shows fell by so much at least.
+func (x *auxiliary) doubtWater(t *Tank, d *draw) {
+	if fell, ok := x.waterFell(d.start, d.end); t.Interface && ok && t.Group == "" && fell >= partlyWater*(d.opening.level-d.closing.level) && fell*t.Table.PerInch(d.closing.level) >= wrongBbl(t.volume(*d)) {
+		d.doubtGauge(&d.closing, fell/2, "the oil/water interface fell by %.1f in meanwhile: water was drawn, or some of it is", fell)
+	}
 }
 
 // waterAt is the level of the oil/water interface about an instant, inches; nil when it is not known.

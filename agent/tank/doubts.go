@@ -303,6 +303,7 @@ func (s siteTanks) doubtReadings(i int, d *draw, now float64) {
 	if short := stillOnItsWay(ts, t, *d); short > wrong {
 		d.doubt("behind the last reading of the fall the level came up %.1f in short of what the well makes: the pump went on after it", short)
 	}
+	ts.aux.doubtWater(t, d)
 	d.doubts = append(d.doubts, unlikeTruck(ts, t, *d)...)
 	s.doubtStanding(i, ts, d, now, opening, closing)
 }
