@@ -373,7 +373,7 @@ const fallWindow = 240.0 // s of a fall that say where the level would be now
 // drawn: it hung while the truck went on. A float that reports only changes is silent while it hangs, and told of the first draw step by step.
 func (ts *tankState) stuckBetween(t *Tank, a, b draw) bool {
 	rest, most, gap, stood := between(ts.levels.recent, a.end, b.start), t.Loads.TruckMax, b.gap, b.start-a.end
-	through, left := ts.stoodThrough(a, math.Nextafter(b.start, 0))
+	through, left := stoodThrough(ts, a, math.Nextafter(b.start, 0))
 	hung := through > 0 && left == 0
 	switch each := (a.end - a.start) / float64(max(1, a.samples)); {
 	case hung && a.deadband > 0, t.Sensor == "float" && gap >= seldomHeld*each && ts.interval.changes >= heldFew && stood >= math.Max(hungLeast, neverHeld*ts.interval.stays()):

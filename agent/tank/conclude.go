@@ -357,7 +357,7 @@ func (ts *tankState) cameAndWent(d draw) bool {
 // frozenAtEnd says that the value stands still since the end of a draw as this sensor never does, or seldom does where readings are so far apart
 // that a confirmation is too short to see it, so that the end may be the sensor's and not the truck's; it is waited for.
 func (ts *tankState) frozenAtEnd(t *Tank, d draw, now float64) bool {
-	long, left := ts.stoodThrough(d, now)
+	long, left := stoodThrough(ts, d, now)
 	through := long > 0 && left == 0 && now < d.end+math.Min(t.Loads.Stuck.Seconds(), stillMost)
 	return through || (ts.standsSince(d, neverHeld) || ts.interval.fresh() > seldomRead && ts.standsSince(d, seldomHeld)) && now < ts.heldUntil(t)
 }

@@ -176,7 +176,7 @@ func (r resolution) sentByFall(a, b sample) bool {
 // stoodThrough is for how long a level of coarse steps, or one that is told as it moves, stood behind a draw until a time, s, where its well made some
 // steps in as long until then, however slowly it did in the hours before: such a level has no noise to miss. left are the inches by which it
 // lay elsewhere when it moved again; 0 where it still stands.
-func (ts *tankState) stoodThrough(d draw, until float64) (long, left float64) {
+func stoodThrough(ts *tankState, d draw, until float64) (long, left float64) {
 	before := d.beforeDraw(between(ts.levels.recent, math.Max(ts.decidedTo, d.start-learnFrom), d.start), d.start)
 	r := resolution{deadband: d.deadband}
 	if step := leastStep(before); d.deadband == 0 && step >= coarseLeast {

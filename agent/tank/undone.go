@@ -161,7 +161,7 @@ func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64, ask
 	if free-d.end >= t.Loads.Confirm.Seconds() { // what stood for so long may have come a poll later, and its time is rounded
 		since, came = since+ts.interval.fresh(), free-1
 	}
-	through, left := ts.stoodThrough(d, math.Min(ts.last.t, d.next))
+	through, left := stoodThrough(ts, d, math.Min(ts.last.t, d.next))
 	switch after := between(ts.levels.recent, d.end+120, d.next); {
 	case ts.standsSince(d, neverHeld) && ts.last.t >= ts.heldUntil(t):
 		return itsClosing, ts.last.t - d.end, true
