@@ -179,7 +179,7 @@ func (r resolution) sentByFall(a, b sample) bool {
 func stoodThrough(ts *tankState, d draw, until float64) (long, left float64) {
 	before := d.beforeDraw(between(ts.levels.recent, math.Max(ts.decidedTo, d.start-learnFrom), d.start), d.start)
 	r := resolution{deadband: d.deadband}
-	if step := leastStep(before); d.deadband == 0 && step >= coarseLeast {
+	if step := leastStep(before); d.deadband == 0 && step >= coarseLeast && 4*changesIn(before) <= 3*len(before) { // what moves at each reading shows no step
 		r.deadband = step
 	}
 	since, _, longest := r.quietSince(before)
