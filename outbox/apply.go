@@ -27,6 +27,9 @@ func (d *drain) judge(ctx context.Context, batch []Record, answers []Answer) err
 		if i >= len(answers) {
 			answers = append(answers, Answer{Class: Ambiguous, Message: "the sender gave no receipt"})
 		}
+		if answers[i].Class != Ambiguous {
+			d.endAside(batch[i])
+		}
 		at := by[answers[i].Class]
 		if at == nil {
 			at = make([]int, 0, len(batch))
@@ -142,9 +145,20 @@ func (d *drain) applyAmbiguous(ctx context.Context, batch []Record, answers []An
 		}
 		return nil
 	})
-	d.unclearInARow = inARow
+	if d.unclearWait = 0; inARow > 0 {
+		d.unclearWait = waitAfterUnclear(inARow)
+	}
 	if len(at) == len(batch) && d.neverComesThrough(batch) {
 		d.tooLargeGrown(batch)
+	}
+	if d.onlyThis {
+		d.sameAgain, d.onlyThis = nil, false
+		return err
+	}
+	if len(batch) == 1 {
+		if others, aside := d.letOthersBy(batch[0], inARow); aside {
+			d.sameAgain, d.unclearWait = nil, others
+		}
 	}
 	d.backOff(Ambiguous, longestRetryAfter(answers, at))
 	return err
@@ -332,8 +346,8 @@ func (d *drain) journalAnswer(batch []Record) error {
 	})
 }
 
-// stageAmbiguous counts an attempt without a clear answer, and parks a journaled record after the fifth in a row. It returns how
-// many in a row there are; 0: they are over, or are not limited.
+// stageAmbiguous counts an attempt without a clear answer, and parks a journaled record after the fifth in a row, or while others are taken. It
+// returns how many in a row there are; 0: they are over, or are not limited.
 func (d *drain) stageAmbiguous(g *group, r Record, answer Answer) (inARow int) {
 	s, now := d.s, time.Now()
 	m := s.attemptsOf(r.Seq)
@@ -344,7 +358,11 @@ func (d *drain) stageAmbiguous(g *group, r Record, answer Answer) (inARow int) {
 		return min(m.inARow, parkAfter-1)
 	}
 	inARow = m.inARow
-	if m.inARow >= parkAfter {
+	if a := s.failing[destinationOf(r)]; a != nil && a.unclear {
+		d.onlyThis = a.othersTaken
+	}
+	if m.inARow >= parkAfter || d.onlyThis {
+		s.rejoin(destinationOf(r))
 		inARow, m.parkedUntil = 0, now.Add(parkFor)
 		d.b.note(Note{Kind: NoteParked, Stream: s.Name, Seq: r.Seq, Count: m.Count, Message: fmt.Sprintf(
 			"record %d of %s was sent %d times without a clear answer (%s): it may be at the service; it waits for a person or a day",

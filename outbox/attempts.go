@@ -17,6 +17,9 @@ const (
 	// each further one in a row grows: five last some ten minutes, so that a proxy's restart does not use them up.
 	unclearWait   = 15 * time.Second
 	unclearGrowth = 3
+	// asideAfter: after so many in a row the others go by; once others were taken meanwhile the next unclear one parks the record, since what
+	// it meets is no outage, and each further attempt may only be one more copy.
+	asideAfter = 2
 	// maxSeen bounds what is kept of the last such attempt's words, in bytes.
 	maxSeen = 160
 	// cutOffSeen stands for the words of an answer that nobody waited for.
@@ -145,12 +148,12 @@ func (m *attempts) isParked(now time.Time) bool {
 	return m != nil && m.parkedUntil.After(now) && m.parkedUntil.Sub(now) <= parkFor
 }
 
-// inARowAfter is the row that an attempt continues: none when a parked record's day is over.
+// inARowAfter is the row that an attempt continues: a parked record whose day is over goes once, and not five times a day.
 func inARowAfter(m *attempts) int {
 	if m.parkedUntil.IsZero() {
 		return m.inARow
 	}
-	return 0
+	return parkAfter - 1
 }
 
 // waitAfterUnclear is the wait after the attempt that was the given one in a row, half as much more or less.

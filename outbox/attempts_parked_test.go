@@ -16,12 +16,9 @@ import (
 
 func TestTicketIsParkedAfterFiveAmbiguousAttempts(t *testing.T) {
 	bubble(t, func(t *testing.T, b *outbox.Box, n *notes) {
-		put(t, b, "tickets", "lost answer", "next", "third")
+		put(t, b, "tickets", "lost answer") // no other: nobody knows whether it is the record or the way
 		tries := 0
 		s := &outboxtest.Service{Fault: func(_ int, _ string, batch []outbox.Record) (outbox.Answer, bool, bool) {
-			if batch[0].Seq != 1 {
-				return outbox.Answer{}, false, false
-			}
 			if batch[0].Attempt != tries {
 				t.Errorf("attempt %d is told as %d", tries, batch[0].Attempt)
 			}
@@ -30,7 +27,7 @@ func TestTicketIsParkedAfterFiveAmbiguousAttempts(t *testing.T) {
 		}}
 		stop := running(t, b, "tickets", s)
 		wait(time.Hour)
-		if tries != 5 || n.count(outbox.NoteParked) != 1 || counts(t, b, "tickets").Delivered != 2 {
+		if tries != 5 || n.count(outbox.NoteParked) != 1 || counts(t, b, "tickets").Delivered != 0 {
 			t.Errorf("%d tries, %d notes, %+v", tries, n.count(outbox.NoteParked), counts(t, b, "tickets"))
 		}
 		e, err := b.Entry("tickets", 1)
@@ -41,7 +38,7 @@ func TestTicketIsParkedAfterFiveAmbiguousAttempts(t *testing.T) {
 			t.Errorf("retry: %d, %v", done, err)
 		}
 		wait(time.Hour)
-		if tries != 8 || counts(t, b, "tickets").Delivered != 3 {
+		if tries != 8 || counts(t, b, "tickets").Delivered != 1 {
 			t.Errorf("after retry: %d tries, %+v", tries, counts(t, b, "tickets"))
 		}
 		stop()

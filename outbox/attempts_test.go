@@ -116,7 +116,7 @@ func TestKillsWhileATicketIsSentCount(t *testing.T) {
 		for kills := 0; ; kills++ {
 			b := open(t, path, outbox.Options{})
 			if kills == 0 {
-				put(t, b, "tickets", "cut off", "behind it")
+				put(t, b, "tickets", "cut off")
 			}
 			e, err := b.Entry("tickets", 1)
 			if err != nil || e.Unclear.Count != kills || e.Record.Attempt != kills {

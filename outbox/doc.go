@@ -90,5 +90,7 @@
 // probes for all, in turn, and whoever gets through wakes the others. The whole backlog leaves when the first attempt
 // succeeds, and ten thousand sites make no more requests in an outage than ten thousand streams would. After an attempt without
 // a clear answer a Journal stream waits longer, threefold each time: each may have stored the record, the fifth in a row parks it
-// for a person or a day, and a proxy that restarts must not use them up.
+// for a person or a day, and a proxy that restarts must not use them up. No record needs the one before it: behind the second the others go by.
+// Where they are taken the third parks it. Where the first of them has no clear answer either it is the way, and only one record is put at
+// risk of coming more than twice; others follow one by one only while another stream is taken. After its day a parked one goes once.
 package outbox

@@ -48,7 +48,9 @@ type drain struct {
 
 	waits, keyWaits, probes *backoff.ExponentialBackOff
 
-	unclearInARow int // attempts without a clear answer of the record that was sent last; 0: none that count
+	unclearWait time.Duration // after the last attempt without a clear answer; 0: none that counts
+	onlyThis    bool          // the last one was of a record that waits by itself while others are taken
+	waylost     bool          // one that went by such a record had no clear answer either, and nothing was taken since
 
 	held       *heldBatch    // that the service has taken and whose deletion waits for the next batch's; nil: none
 	leaving    []*heldBatch  // whose deletion waits for a commit to go with
@@ -101,22 +103,6 @@ func (b *Box) Drain(ctx context.Context, stream string, to Sender) error {
 		return nil
 	}
 	return fmt.Errorf("drain %s: %w", stream, err)
-}
-
-// resumeUnclear goes on with the wait of the records whose last answer was not clear: a restart is no reason to send them sooner.
-func (d *drain) resumeUnclear() {
-	now := time.Now()
-	d.b.mu.Lock()
-	defer d.b.mu.Unlock()
-	if !d.s.Journal {
-		return
-	}
-	for _, m := range d.s.attempts {
-		if left := m.nextAfterUnclear(now); left > d.delay {
-			d.delay, d.troubleSince = left, m.Last
-			d.lastAnswer = Answer{Class: Ambiguous, Message: m.Seen}
-		}
-	}
 }
 
 func (b *Box) claimDrain(stream string) (*stream, error) {
@@ -292,8 +278,8 @@ func (d *drain) backOff(class Class, wish time.Duration) {
 		wish += rand.N(wish/4 + 1) // many sites are told the same time at once
 	}
 	wait := policy.NextBackOff()
-	if class == Ambiguous && d.unclearInARow > 0 {
-		wait = waitAfterUnclear(d.unclearInARow)
+	if class == Ambiguous && d.unclearWait > 0 {
+		wait = d.unclearWait
 	}
 	d.delay = max(wait, wish)
 	d.s.unreachable.Store(wish == 0 && (class == Wait || class == Ambiguous))
@@ -326,7 +312,7 @@ func (d *drain) noteSuccess() {
 		d.b.note(Note{Kind: NoteResumed, Stream: d.s.Name, Message: fmt.Sprintf(
 			"%s: records are taken again, after %s", d.s.Name, time.Since(d.troubleSince).Round(time.Second))})
 	}
-	d.troubleSince, d.toldTrouble, d.delay, d.takenAt = time.Time{}, false, 0, time.Now()
+	d.waylost, d.troubleSince, d.toldTrouble, d.delay, d.takenAt = false, time.Time{}, false, 0, time.Now()
 }
 
 func (d *drain) resetWaits() {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -44,6 +45,7 @@ type Entry struct {
 	CorrelationID string    // of the last answer
 	Since         time.Time // when it became a dead letter, was delivered or was dropped
 	Parked        time.Time // a waiting record is not sent before; zero: it is not parked
+	Again         time.Time // a waiting record without a clear answer goes again then, by itself; zero: it does not wait by itself
 	Unclear       Unclear   // sends without a clear answer, of waiting, delivered and dropped ones
 	NeverSent     bool      // a waiting record of a Journal stream for which no request was made yet
 	Confirmed     string    // of a delivered one the words of a person who says that the service has it; "": the service said so
@@ -182,6 +184,9 @@ func (b *Box) waitingEntry(s *stream, k, v []byte) Entry {
 	e.NeverSent = s.neverSent(e.Record.Seq)
 	if m := s.attempts[e.Record.Seq]; m != nil {
 		e.Record.Attempt, e.Parked, e.Unclear = m.maybeStored(), m.parkedUntil, m.Unclear
+	}
+	if a := s.failing[destinationOf(e.Record)]; a != nil && a.unclear && slices.Contains(a.sameAgain, e.Record.Seq) {
+		e.Again = s.nextTry(a)
 	}
 	return e
 }

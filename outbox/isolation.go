@@ -56,6 +56,7 @@ type failingDestination struct {
 	othersTaken   bool      // something else was taken since
 	strikes       int       // how often it was refused and others taken in between
 	isolatedUntil time.Time // it waits by itself till then; zero: it is not to blame yet
+	unclear       bool      // its record had no clear answer: it waits till isolatedUntil, and is not to blame
 	backOff       *backoff.ExponentialBackOff
 	report        Isolated
 }
@@ -110,8 +111,12 @@ func (s *isolation) dueDestination(now time.Time) (next *failingDestination) {
 	return next
 }
 
-// nextTry returns the time of the next attempt at an isolated destination.
+// nextTry returns the time of the next attempt at an isolated destination. Of several records without a clear answer the first alone goes
+// until something is taken: each attempt at the others may store one twice.
 func (s *isolation) nextTry(a *failingDestination) time.Time {
+	if first := s.firstUnclear(); a.unclear && !a.othersTaken && a != first && first != nil {
+		return s.nextTry(first).Add(isolatedEvery)
+	}
 	if at := s.lastIsolatedTry.Add(isolatedEvery); at.After(a.isolatedUntil) {
 		return at
 	}
@@ -170,7 +175,7 @@ func (a *failingDestination) recheck() {
 // listIsolated lists the isolated destinations, for DrainStatus. The lock is held.
 func (s *isolation) listIsolated() (all []Isolated) {
 	for a := range maps.Values(s.failing) {
-		if !a.isolatedUntil.IsZero() {
+		if !a.isolatedUntil.IsZero() && !a.unclear {
 			x := a.report
 			x.Next = s.nextTry(a)
 			all = append(all, x)
@@ -178,4 +183,31 @@ func (s *isolation) listIsolated() (all []Isolated) {
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].Address < all[j].Address }) // slices.SortFunc costs the binary 25 kB for a struct of this size
 	return all
+}
+
+// firstUnclear is the first record without a clear answer since which nothing was taken; nil: there is none. The lock is held.
+func (s *isolation) firstUnclear() (first *failingDestination) {
+	for _, a := range s.failing {
+		if a.unclear && !a.othersTaken && (first == nil || a.firstSeq < first.firstSeq) {
+			first = a
+		}
+	}
+	return first
+}
+
+// wayInDoubt says that of a record that waits by itself nobody knows whether it is to blame, since nothing was taken meanwhile.
+func (s *isolation) wayInDoubt(p destination) bool {
+	first := s.firstUnclear()
+	return first != nil && first.destination != p
+}
+
+// setAside lets a record that had no clear answer wait by itself, so that the others go by. The lock is held.
+func (s *isolation) setAside(r Record, p destination, until time.Time) *failingDestination {
+	a := s.failing[p]
+	if a == nil {
+		a = &failingDestination{destination: p, firstSeq: r.Seq, backOff: newBackOff(firstProbe, isolatedCap)}
+		s.failing[p] = a
+	}
+	a.unclear, a.othersTaken, a.sameAgain, a.lastTry, a.isolatedUntil = true, false, []uint64{r.Seq}, time.Now(), until
+	return a
 }

@@ -45,7 +45,7 @@ func TestConfirmedRecordsAreDelivered(t *testing.T) {
 			if err != nil || e.State != outbox.Delivered || e.Label != "label "+body || e.Confirmed != words || e.CorrelationID != "" || e.Status != 0 {
 				t.Errorf("record %d: %+v, %v", seq, e, err)
 			}
-			if want := map[uint64]int{1: 5}[seq]; e.Unclear.Count != want {
+			if want := map[uint64]int{1: 3}[seq]; e.Unclear.Count != want {
 				t.Errorf("record %d was unclear %d times, want %d", seq, e.Unclear.Count, want)
 			}
 		}

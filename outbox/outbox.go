@@ -171,7 +171,7 @@ const (
 	NoteEvicted    NoteKind = "evicted"     // records gave way to the quota; Count of them
 	NoteFull       NoteKind = "full"        // the quota or the disk refuses records; told once until it takes one again
 	NoteDeadLetter NoteKind = "dead-letter" // Count records, the first is Seq, became dead letters
-	NoteParked     NoteKind = "parked"      // five ambiguous attempts: Seq waits for Retry, Confirm or a day
+	NoteParked     NoteKind = "parked"      // five ambiguous attempts, or one more while others were taken: Seq waits for Retry, Confirm or a day
 	NotePaused     NoteKind = "paused"      // everything is refused: the stream keeps all and probes; Seq where it is a single record
 	NoteStalled    NoteKind = "stalled"     // nothing was taken for ten minutes; Message has the last answer
 	NoteResumed    NoteKind = "resumed"     // the end of paused or stalled
@@ -244,6 +244,7 @@ type DrainStatus struct {
 	Parked   int        // records that were sent without a clear answer too often
 	Unclear  int        // the other waiting ones that were sent without a clear answer
 	FirstSeq uint64     // of those, the first; 0: there is none
+	Again    time.Time  // when the first of those goes again that wait by themselves; zero: none does
 	Refused  uint64     // while it is paused, the one record that was refused; 0: several were
 	Isolated []Isolated // what waits by itself, since it alone is not taken
 	Limit    int        // records a request may have, where answers "too large" have made it less than the stream's own; 0: its own

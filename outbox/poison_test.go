@@ -141,6 +141,8 @@ func TestARefusalRemembersUnclearSends(t *testing.T) {
 			return answer(outbox.Poison, 400), false, true
 		}})
 		wait(time.Hour)
+		put(t, b, "tickets", "good") // that one was taken before the refusal says nothing of it
+		wait(time.Hour)
 		stop()
 		e, err := b.Entry("tickets", 1)
 		if want := "status 400: as told; before that sent 2 times without a clear answer"; err != nil || e.State != outbox.Dead || e.Reason != want {

@@ -58,3 +58,74 @@ func (d *drain) nextProbe(now time.Time) time.Duration {
 	d.b.probe.failed(d.s, d.ownWait, now)
 	return 0
 }
+
+// resumeUnclear goes on with the wait of the records whose last answer was not clear: a restart is no reason to send them sooner.
+func (d *drain) resumeUnclear() {
+	now := time.Now()
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	if !d.s.Journal {
+		return
+	}
+	unclear := 0
+	for seq, m := range d.s.attempts {
+		left := m.nextAfterUnclear(now)
+		if left <= 0 {
+			continue
+		}
+		if m.Last.After(d.troubleSince) {
+			d.troubleSince, d.lastAnswer = m.Last, Answer{Class: Ambiguous, Message: m.Seen}
+		}
+		unclear++
+		v, err := d.b.fetchStored(d.s.queueBucket, seq)
+		if m.inARow < asideAfter || err != nil || v == nil {
+			d.delay = max(d.delay, left)
+			continue
+		}
+		r := Record{Seq: seq, Address: string(addressOf(v))}
+		d.s.setAside(r, destinationOf(r), now.Add(left)).lastTry = m.Last
+	}
+	if first := d.s.firstUnclear(); first != nil && unclear > 1 {
+		d.waylost, d.delay = true, max(time.Until(d.s.nextTry(first)), 0)
+	}
+}
+
+// endAside lets a record that has a clear answer now go with the others again.
+func (d *drain) endAside(r Record) {
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	if a := d.s.failing[destinationOf(r)]; a != nil && a.unclear {
+		d.s.rejoin(a.destination)
+	}
+}
+
+// letOthersBy sets a record of a Journal stream aside, behind its second attempt in a row without a clear answer, and says how long the others
+// wait. One that goes by tells whether the record is to blame or the way: where it has no clear answer either, it is the way, and only the
+// first goes on, at its own times, until something is taken. That another stream's records are taken meanwhile lets one more by.
+func (d *drain) letOthersBy(r Record, inARow int) (others time.Duration, aside bool) {
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	s, p := d.s, destinationOf(r)
+	witness := s.wayInDoubt(p)
+	if !s.Journal || inARow == 0 || inARow < asideAfter && !witness {
+		return 0, false
+	}
+	before := s.failing[p]
+	elsewhere := before != nil && d.takenElsewhere(before.lastTry)
+	s.setAside(r, p, time.Now().Add(d.unclearWait))
+	d.waylost = d.waylost || witness
+	if d.waylost && !elsewhere {
+		return max(time.Until(s.nextTry(s.firstUnclear())), time.Millisecond), true
+	}
+	return min(d.unclearWait, waitAfterUnclear(1)), true
+}
+
+// takenElsewhere says that the service has taken records of another stream since then. The lock is held.
+func (d *drain) takenElsewhere(since time.Time) bool {
+	for _, s := range d.b.streams {
+		if s != d.s && s.drainStatus.Taken.After(since) {
+			return true
+		}
+	}
+	return false
+}

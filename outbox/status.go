@@ -28,6 +28,11 @@ func (b *Box) DrainStatus(stream string) DrainStatus {
 			}
 		}
 	}
+	for _, a := range s.failing {
+		if at := s.nextTry(a); a.unclear && (out.Again.IsZero() || at.Before(out.Again)) {
+			out.Again = at
+		}
+	}
 	out.Isolated = s.listIsolated()
 	if most := s.batchLimit(); most < s.Batch {
 		out.Limit = most
@@ -51,7 +56,7 @@ func (b *Box) Oldest(stream string) (at time.Time, err error) {
 		c := tx.Bucket([]byte(s.queueBucket)).Cursor()
 		for k, v := c.First(); k != nil && at.IsZero(); k, v = c.Next() {
 			seq, _ := keySeq(k)
-			if a := s.failingOf(seq, addressOf(v)); a != nil && !a.isolatedUntil.IsZero() || s.attempts[seq].isParked(now) {
+			if a := s.failingOf(seq, addressOf(v)); a != nil && !a.isolatedUntil.IsZero() && (!a.unclear || a.othersTaken) || s.attempts[seq].isParked(now) {
 				continue
 			}
 			if r, err := decodeRecord(s.Name, k, v); err == nil { // the time of a damaged one says nothing

@@ -227,6 +227,8 @@ func (d *Server) whyWaiting(stream string, s outbox.DrainStatus) string {
 		return next("the service does not take it")
 	case outbox.Sending, outbox.Idle:
 		switch {
+		case s.Activity == outbox.Idle && s.Unclear > 0 && !s.Again.IsZero():
+			return "sent without a clear answer, so that the service may have it; it waits by itself, and is sent again at " + d.localTime(s.Again)
 		case s.Activity == outbox.Idle && len(s.Isolated) == 1:
 			return d.isolated(stream, s.Isolated)[0].Why
 		case s.Activity == outbox.Idle && len(s.Isolated) > 1:
@@ -270,6 +272,10 @@ func (d *Server) withReason(e outbox.Entry) Entry {
 		if out.Waits = cmp.Or(d.unknownID(e.Stream, s), d.whyWaiting(e.Stream, s)); d.Daemon && d.Box.Err() == nil {
 			if a := (DrainStatus{Isolated: d.isolated(e.Stream, s.Isolated)}).isolating(e.Record); a != nil {
 				out.Waits = a.Why
+			}
+			if !e.Again.IsZero() {
+				out.Waits = fmt.Sprintf("sent %d times without a clear answer (%s), so that the service may have it; it waits by itself, and is sent again at %s",
+					e.Unclear.Count, e.Unclear.Seen, d.localTime(e.Again))
 			}
 			if e.NeverSent && s.FirstSeq != 0 && unclearTrouble(s) {
 				out.Waits = fmt.Sprintf(waitsBehind+"%s/%d, not sent yet", e.Stream, s.FirstSeq)

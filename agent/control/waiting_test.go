@@ -55,6 +55,21 @@ func TestAWebPageAccusesNoID(t *testing.T) {
 	}
 }
 
+// A record without a clear answer that waits by itself, while the others leave, is not on its way and is not refused.
+func TestWhatWaitsByItselfWithoutAnAnswerSaysSo(t *testing.T) {
+	b := ledgertest.New(t, nil)
+	server := (&Server{Ledger: b.Ledger, Box: b.Box, Clock: b.Clock, Site: b.Site, Daemon: true}).Open()
+	again := time.Now().Add(time.Minute)
+	want := "sent without a clear answer, so that the service may have it; it waits by itself, and is sent again at " + server.localTime(again)
+	if got := server.whyWaiting(ledger.Tickets, outbox.DrainStatus{Activity: outbox.Idle, Unclear: 1, FirstSeq: 1, Again: again}); got != want {
+		t.Errorf("the stream says %q, want %q", got, want)
+	}
+	e := outbox.Entry{Stream: ledger.Tickets, State: outbox.Waiting, Again: again, Unclear: outbox.Unclear{Count: 2, Seen: "EOF"}}
+	if got := server.withReason(e).Waits; !strings.HasPrefix(got, "sent 2 times without a clear answer (EOF), so that the service may have it; it waits by itself") {
+		t.Errorf("the record says %q", got)
+	}
+}
+
 // Keys that the service takes for something else are not called refused, and nobody is sent for new ones.
 func TestWhatTheKeysMayNotDoIsNotTheKeys(t *testing.T) {
 	b := ledgertest.New(t, nil)
