@@ -35,16 +35,16 @@ type Sender struct {
 // is refused, its values are sent apart.
 func (s Sender) Send(ctx context.Context, stream string, batch []outbox.Record) []outbox.Answer {
 	bodies := make([][]byte, len(batch))
-	attempt := 0
+	attempt, late := 0, 0
 	for i, r := range batch {
 		bodies[i] = r.Body
-		attempt = max(attempt, r.Attempt)
+		attempt, late = max(attempt, r.Attempt), max(late, r.Late)
 	}
 	if s.Requests != nil {
 		ctx = s.Requests
 	}
 	operation := ledger.Operations[stream]
-	a := s.post(ctx, operation, batch[0].Address, bodies, attempt)
+	a := s.post(ctx, operation, batch[0].Address, bodies, attempt, late)
 	if len(batch) == 1 && a.Class == outbox.Poison {
 		if values := cloud.SplitSet(bodies[0]); len(values) > 1 {
 			a = s.postApart(ctx, operation, batch[0].Address, values, a)
@@ -53,10 +53,14 @@ func (s Sender) Send(ctx context.Context, stream string, batch []outbox.Record) 
 	return slices.Repeat([]outbox.Answer{a}, len(batch))
 }
 
-func (s Sender) post(ctx context.Context, operation cloud.Operation, address string, bodies [][]byte, attempt int) outbox.Answer {
-	s.Pulse.WorkFor(s.Client.Longest(bodies, attempt))
+func (s Sender) post(ctx context.Context, operation cloud.Operation, address string, bodies [][]byte, attempt, late int) outbox.Answer {
+	size := 0
+	for _, b := range bodies {
+		size += len(b)
+	}
+	s.Pulse.WorkFor(s.Client.Longest(size, late))
 	defer s.Pulse.Rest()
-	a := s.Client.Post(ctx, operation, address, bodies, attempt)
+	a := s.Client.Post(ctx, operation, address, bodies, attempt, late)
 	if s.Clock != nil {
 		if grade := s.Clock.Grade(time.Now()); a.ClockDoubt && grade != clock.Trusted {
 			a.Message += fmt.Sprintf("; nothing has confirmed this box's clock yet (it is %s), so it is the first to look at", grade)
@@ -64,7 +68,7 @@ func (s Sender) post(ctx context.Context, operation cloud.Operation, address str
 	}
 	return outbox.Answer{
 		Class: classes[a.Class], Status: a.Status, CorrelationID: a.CorrelationID,
-		RetryAfter: a.RetryAfter, Message: a.Message, Tell: a.Foreign || a.Lacking,
+		RetryAfter: a.RetryAfter, Message: a.Message, Tell: a.Foreign || a.Lacking, Late: a.Late,
 	}
 }
 
@@ -85,7 +89,7 @@ func (s Sender) postApart(ctx context.Context, operation cloud.Operation, addres
 			if requests++; taken == 0 && requests > apartFirst {
 				return refused
 			}
-			switch a := s.post(ctx, operation, address, part, 0); {
+			switch a := s.post(ctx, operation, address, part, 0, 0); {
 			case a.Class == outbox.Stored:
 				taken += len(part)
 			case a.Class != outbox.Poison:

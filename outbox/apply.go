@@ -174,7 +174,7 @@ func (d *drain) applyKept(batch []Record, answers []Answer, at []int) {
 	for _, i := range at {
 		if m := d.s.attempts[batch[i].Seq]; m != nil {
 			wasAmbiguous = wasAmbiguous || m.maybeStored() > 0
-			m.inARow = 0
+			m.inARow, m.late = 0, 0
 		}
 		seqs = append(seqs, batch[i].Seq)
 	}
@@ -353,6 +353,9 @@ func (d *drain) stageAmbiguous(g *group, r Record, answer Answer) (inARow int) {
 	m := s.attemptsOf(r.Seq)
 	m.add(now, cmp.Or(answer.Message, answer.describe()))
 	m.inARow++
+	if m.late++; !answer.Late {
+		m.late = 0
+	}
 	m.begun = time.Time{}
 	if !s.Journal { // it is not parked, and the service cannot know it again
 		return min(m.inARow, parkAfter-1)

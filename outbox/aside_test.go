@@ -97,6 +97,47 @@ func TestWhatIsTakenElsewhereLetsOneMoreBy(t *testing.T) {
 	})
 }
 
+// Only an answer that was late is awaited longer the next time, and what is being sent is shown, with its time.
+func TestOnlyALateAnswerIsAwaitedLonger(t *testing.T) {
+	bubble(t, func(t *testing.T, b *outbox.Box, _ *notes) {
+		put(t, b, "tickets", "x")
+		var late []int
+		s := &outboxtest.Service{Fault: func(n int, _ string, batch []outbox.Record) (outbox.Answer, bool, bool) {
+			if late = append(late, batch[0].Late); n == 3 {
+				if at := b.DrainStatus("tickets"); at.Activity != outbox.Sending || !at.Asked.Equal(time.Now()) || at.Asking != 1 || at.Late != 2 {
+					t.Errorf("what is being sent is shown as %+v", at)
+				}
+			}
+			return outbox.Answer{Class: outbox.Ambiguous, Late: n < 3}, false, n < 5
+		}}
+		stop := running(t, b, "tickets", s)
+		wait(time.Hour)
+		if stop(); !slices.Equal(late, []int{0, 1, 2, 0, 0}) {
+			t.Errorf("told as late: %v", late)
+		}
+	})
+}
+
+// The time since which the service answers as it does is that of the first such answer, and not of another trouble before.
+func TestEachKindOfAnswerHasItsTime(t *testing.T) {
+	bubble(t, func(t *testing.T, b *outbox.Box, _ *notes) {
+		put(t, b, "events", "x")
+		begin := time.Now()
+		s := &outboxtest.Service{Fault: func(int, string, []outbox.Record) (outbox.Answer, bool, bool) {
+			if time.Since(begin) < 5*time.Minute {
+				return answer(outbox.Wait, 429), false, true
+			}
+			return answer(outbox.Key, 401), false, true
+		}}
+		stop := running(t, b, "events", s)
+		wait(20 * time.Minute)
+		at := b.DrainStatus("events")
+		if stop(); !at.Troubled.Equal(begin) || at.Since.Sub(begin) < 5*time.Minute || !at.Since.Before(at.Answered) {
+			t.Errorf("began at %v: %+v", begin, at)
+		}
+	})
+}
+
 // A restart behind the second attempt holds up the others no longer than running on.
 func TestARestartKeepsATicketWithoutAnAnswerAside(t *testing.T) {
 	bubble(t, func(t *testing.T, b *outbox.Box, _ *notes) {

@@ -56,6 +56,7 @@ type attempts struct {
 	Unclear
 	started     bool      // a request was begun, whatever became of it
 	begun       time.Time // of the request whose answer is awaited; zero: none is
+	late        int       // of the last ones, those without an answer in time; not kept
 	inARow      int       // of the unclear ones since the last clear one
 	parkedUntil time.Time // waits until then; zero: does not wait
 	cutOff      bool      // the file has a request whose answer is awaited, which is counted here; not kept, but read so
@@ -131,6 +132,14 @@ func (m *attempts) maybeStored() int {
 		return 0
 	}
 	return m.Count
+}
+
+// lateInARow counts the last attempts that had no answer in time, for Record.Late.
+func (m *attempts) lateInARow() int {
+	if m == nil {
+		return 0
+	}
+	return m.late
 }
 
 // nextAfterUnclear says how long a record still waits after an attempt without a clear answer, also one before a restart: not longer

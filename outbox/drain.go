@@ -175,7 +175,19 @@ func (d *drain) send(ctx context.Context, batch []Record) error {
 		return err
 	}
 	d.setActivity(Sending)
+	d.noteAsked(batch)
 	return d.apply(ctx, batch, d.ask(ctx, batch))
+}
+
+// noteAsked notes what is being sent, so that people see how long its answer is awaited.
+func (d *drain) noteAsked(batch []Record) {
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	d.s.drainStatus.Asked = time.Now()
+	for _, r := range batch {
+		d.s.drainStatus.Asking += len(r.Body)
+		d.s.drainStatus.Late = max(d.s.drainStatus.Late, r.Late)
+	}
 }
 
 // ask makes the request and returns the answers. The slice is the Sender's; the bodies are shared and not written by anyone.
@@ -344,9 +356,12 @@ func (d *drain) setActivity(a Activity) {
 	defer d.b.mu.Unlock()
 	was := d.s.drainStatus
 	if !d.troubleSince.IsZero() {
-		next.Answer, next.Answered = d.lastAnswer, was.Answered
+		next.Answer, next.Answered, next.Since = d.lastAnswer, was.Answered, was.Since
 		if was.Activity == Sending {
 			next.Answered = now
+			if was.Since.IsZero() || was.Answer.Class != d.lastAnswer.Class || was.Answer.Status != d.lastAnswer.Status {
+				next.Since = now
+			}
 		}
 	}
 	d.s.drainStatus = next

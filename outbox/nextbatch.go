@@ -164,7 +164,7 @@ func (p *selection) addRecord(s *stream, k, v []byte) bool {
 	}
 	body := p.bodies.alloc(len(r.Body))
 	copy(body, r.Body)
-	r.Body, r.Attempt = body, s.attempts[r.Seq].maybeStored()
+	r.Body, r.Attempt, r.Late = body, s.attempts[r.Seq].maybeStored(), s.attempts[r.Seq].lateInARow()
 	p.batch = append(p.batch, r)
 	return true
 }

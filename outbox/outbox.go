@@ -61,6 +61,8 @@ type Record struct {
 	// that says so, in a row. 0: the service cannot have it yet.
 	Attempt int
 
+	Late int // set for a Sender only: how many of the last attempts before this one had no answer in time, in this run
+
 	sum uint32 // the checksum that its value has on disk, once it was read from there
 }
 
@@ -152,6 +154,7 @@ type Answer struct {
 	RetryAfter    time.Duration // the service's wish; 0: none
 	Message       string        // for people
 	Tell          bool          // people should hear of it at once: NoteStalled does not wait its ten minutes
+	Late          bool          // of an Ambiguous: no answer came in the time that it had
 	Proved        bool          // of a Poison: the service took what stood beside it in the record, so that it is to blame
 }
 
@@ -236,6 +239,10 @@ const (
 // DrainStatus says how far a stream's drain is, and what holds it up.
 type DrainStatus struct {
 	Activity Activity
+	Asked    time.Time  // while it is sending, when the request began
+	Asking   int        // how many bytes of records that has
+	Late     int        // and how many attempts before it had no answer in time
+	Since    time.Time  // since when the answers are of the kind of the last one; zero: the last one is of a run before
 	Next     time.Time  // of the next attempt, while it is waiting or paused
 	Troubled time.Time  // since when nothing was taken; zero: all is well
 	Answer   Answer     // the last that did not take its records, while there is trouble

@@ -81,6 +81,7 @@ type Answer struct {
 	Body          string        // the first 2 KB of what the service answered, for the log
 	Foreign       bool          // a 2xx came with a web page, a script, an image or an error: it is none
 	Lacking       bool          // no key may do this, and the service takes them for something else: the subscription lacks it
+	Late          bool          // no answer came in the time that it had
 	ClockDoubt    bool          // the certificate's dates do not fit this box's clock: one of them is wrong
 }
 

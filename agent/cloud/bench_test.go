@@ -43,7 +43,7 @@ func BenchmarkPost(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if a := c.Post(b.Context(), SaveRunTickets, "", [][]byte{body}, 0); a.Class != Stored {
+		if a := c.Post(b.Context(), SaveRunTickets, "", [][]byte{body}, 0, 0); a.Class != Stored {
 			b.Fatalf("%+v", a)
 		}
 	}

@@ -33,7 +33,7 @@ func postTicket(t *testing.T, c *Client, number string) Answer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.Post(t.Context(), SaveRunTickets, "", [][]byte{b}, 0)
+	return c.Post(t.Context(), SaveRunTickets, "", [][]byte{b}, 0, 0)
 }
 
 // carried lists whose key each call of an operation carried ("" for one that was refused).

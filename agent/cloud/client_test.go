@@ -48,7 +48,7 @@ func clientOf(t *testing.T, url string, change ...func(*Options)) *Client {
 
 func post(t *testing.T, c *Client) Answer {
 	t.Helper()
-	return c.Post(t.Context(), SaveRunTickets, "", [][]byte{[]byte(`{}`)}, 0)
+	return c.Post(t.Context(), SaveRunTickets, "", [][]byte{[]byte(`{}`)}, 0, 0)
 }
 
 func TestRedirectsAreNotFollowed(t *testing.T) {

@@ -239,7 +239,7 @@ func TestPostJoinsFrozenBytes(t *testing.T) {
 	c := site(t, s)
 	one := []byte(`{"dataClassificationCode":"Production Target Oil","values":[{"value":1,"timestamp":"2026-03-02T07:00:00-06:00"}]}`)
 	two := bytes.Replace(one, []byte("Oil"), []byte("Gas"), 1)
-	a := c.Post(t.Context(), cloud.SaveObjectTagValues, `we"ll`, [][]byte{one, two}, 0)
+	a := c.Post(t.Context(), cloud.SaveObjectTagValues, `we"ll`, [][]byte{one, two}, 0, 0)
 	if a.Class != cloud.Stored || a.Body == "" {
 		t.Fatalf("%+v", a)
 	}
@@ -274,7 +274,7 @@ func TestPostRefusesWhatCannotBeSent(t *testing.T) {
 		{cloud.QueryDevices, "d", [][]byte{memo}, cloud.WrongAddress},
 	}
 	for _, k := range cases {
-		if a := c.Post(t.Context(), k.op, k.address, k.bodies, 0); a.Class != k.want || a.Message == "" {
+		if a := c.Post(t.Context(), k.op, k.address, k.bodies, 0, 0); a.Class != k.want || a.Message == "" {
 			t.Errorf("%s to %q: %+v", k.op, k.address, a)
 		}
 	}
@@ -316,7 +316,7 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("%v: a Date without TLS was believed", k.fault)
 			}
 		}
-		a := c.Post(t.Context(), cloud.SaveRunTickets, "", [][]byte{mustTicket("T-1")}, k.attempt)
+		a := c.Post(t.Context(), cloud.SaveRunTickets, "", [][]byte{mustTicket("T-1")}, k.attempt, 0)
 		if a.Class != k.class || a.Status != k.fault.Status && k.fault.Status != 0 {
 			t.Errorf("%v: %s, status %d: %+v", k.fault, a.Class, a.Status, a)
 		}
@@ -339,10 +339,10 @@ func TestResendAfterLostAnswer(t *testing.T) {
 	s.Next(cloudtest.Fault{DropAfter: true})
 	c := site(t, s)
 	body := [][]byte{mustTicket("T-1")}
-	if a := c.Post(t.Context(), cloud.SaveRunTickets, "", body, 0); a.Class != cloud.Ambiguous {
+	if a := c.Post(t.Context(), cloud.SaveRunTickets, "", body, 0, 0); a.Class != cloud.Ambiguous {
 		t.Fatalf("%+v", a)
 	}
-	if a := c.Post(t.Context(), cloud.SaveRunTickets, "", body, 1); a.Class != cloud.Stored {
+	if a := c.Post(t.Context(), cloud.SaveRunTickets, "", body, 1, 0); a.Class != cloud.Stored {
 		t.Fatalf("%+v", a)
 	}
 	calls := s.Calls()

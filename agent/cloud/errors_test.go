@@ -32,7 +32,7 @@ func TestARefusalKeepsTheServicesOwnWords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a := c.Post(t.Context(), SaveRunTickets, "", [][]byte{[]byte(`{}`)}, 0); a.Message != want || a.Class != Poison {
+		if a := c.Post(t.Context(), SaveRunTickets, "", [][]byte{[]byte(`{}`)}, 0, 0); a.Message != want || a.Class != Poison {
 			t.Errorf("%s is told as %v %q, want %q", body, a.Class, a.Message, want)
 		}
 		c.Close()

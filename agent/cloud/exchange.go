@@ -30,6 +30,7 @@ type request struct {
 	body    []byte
 	records int // how many records body holds
 	attempt int // how many ambiguous attempts came before
+	late    int // how many of the last ones had no answer in time
 }
 
 // reply is of a request with one key: a status, or err.
@@ -58,7 +59,7 @@ const bodyTime = 10 * time.Second
 
 // exchange makes one HTTP request with the given key and reads the answer within the limits.
 func (c *Client) exchange(ctx context.Context, r request, key keys.Secret) reply {
-	ctx, cancel := context.WithTimeout(ctx, c.timeLimit(r.op, len(r.body), r.attempt))
+	ctx, cancel := context.WithTimeout(ctx, c.timeLimit(r.op, len(r.body), r.late))
 	defer cancel()
 	var sent atomic.Bool
 	req, err := c.build(ctx, r, key, &sent)
@@ -192,25 +193,24 @@ func (b *sentBody) WriteTo(w io.Writer) (int64, error) {
 func (b *sentBody) Close() error { return nil }
 
 // timeLimit is the configured limit and a second for each KB that is sent or may be fetched; a page comes at
-// 32 KB a second or is not worth waiting for. Each ambiguous attempt doubles it, up to a quarter of an hour.
-func (c *Client) timeLimit(op Operation, size, attempt int) time.Duration {
+// 32 KB a second or is not worth waiting for. Each attempt before that had no answer in time doubles it, since the service may be slow, to
+// four times at most: whatever waits behind it waits too, and most that is silent stays so. An answer that was cut off was not late.
+func (c *Client) timeLimit(op Operation, size, late int) time.Duration {
 	limit := c.wire.RequestTimeout + time.Duration(size)*time.Second/1024
 	if op == QueryDevices || op == GetEvents {
 		limit += pageLimit / (32 << 10) * time.Second
 	}
-	for range min(attempt, 10) {
-		limit = min(2*limit, max(limit, 15*time.Minute))
-	}
-	return limit
+	return limit << min(late, 2)
 }
 
 // Longest is more time than a request of these records takes, with another key and a login on the way.
-func (c *Client) Longest(bodies [][]byte, attempt int) time.Duration {
-	size := 0
-	for _, b := range bodies {
-		size += len(b)
-	}
-	return 4*c.timeLimit(SaveRunTickets, size, attempt) + time.Minute
+func (c *Client) Longest(size, late int) time.Duration {
+	return 4*c.Patience(size, late) + time.Minute
+}
+
+// Patience is how long the answer to a request with so many bytes of records is awaited.
+func (c *Client) Patience(size, late int) time.Duration {
+	return c.timeLimit(SaveRunTickets, size, late)
 }
 
 // readBody reads at most the operation's limit. More than that is an error only where the body matters. What is no page of

@@ -12,7 +12,7 @@ func Save[R any](ctx context.Context, c *Client, op Operation, address string, e
 		}
 		bodies = append(bodies, b)
 	}
-	if a := c.Post(ctx, op, address, bodies, 0); a.Class != Stored {
+	if a := c.Post(ctx, op, address, bodies, 0, 0); a.Class != Stored {
 		return &Error{Op: op, Answer: a}
 	}
 	return nil

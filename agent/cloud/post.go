@@ -14,11 +14,13 @@ import (
 
 // Post sends records that were encoded earlier as one request and says what became of it; it never changes
 // their bytes, but for joining value sets of one code. address is the well's id for tag values and targets, the device's id for a memo, else "".
-// attempt counts the ambiguous attempts with the same records before this one: each doubles the time limit.
+// attempt counts the ambiguous attempts with the same records before this one, and late the last of them that had no answer in time: each
+// of those doubles the time limit.
 //
 // All records share the answer: what of a refused batch is to blame, only smaller batches can tell.
-func (c *Client) Post(ctx context.Context, op Operation, address string, bodies [][]byte, attempt int) Answer {
+func (c *Client) Post(ctx context.Context, op Operation, address string, bodies [][]byte, attempt, late int) Answer {
 	r, problem := join(op, address, bodies, attempt)
+	r.late = late
 	if problem != nil {
 		return *problem
 	}
@@ -80,7 +82,7 @@ func (c *Client) answerOf(r request, p reply) Answer {
 		if errors.Is(p.err, keys.ErrNoKey) {
 			a.Class = Unauthorized
 		} else if p.sent {
-			a.Class = Ambiguous
+			a.Class, a.Late = Ambiguous, timedOut(p.err)
 			if r.op.stores() || r.op == RenewAPIKey {
 				a.Message += "; the service may have it"
 			}
@@ -98,6 +100,7 @@ func (c *Client) answerOf(r request, p reply) Answer {
 	switch {
 	case a.Class != Stored:
 	case p.cut:
+		a.Late = timedOut(p.bodyErr)
 		a.Class, a.Message = Ambiguous, fmt.Sprintf("%d %s whose body was cut off (%d bytes came), so that nobody knows what it said; the service may have it",
 			p.status, http.StatusText(p.status), len(p.body))
 	case p.page, p.foreign:

@@ -44,7 +44,7 @@ func TestOneSetOfEachCode(t *testing.T) {
 				[]string{string(set(oil, "1", seven, "2", eight)), `{"dataClassificationCode":"` + oil + `","values":[],"unit":"bbl"}`}},
 		} {
 			s := &cloudtest.Service{}
-			a := site(t, s).Post(t.Context(), op, "w", c.bodies, 0)
+			a := site(t, s).Post(t.Context(), op, "w", c.bodies, 0, 0)
 			got, want := string(s.Calls()[0].Body), `{"objectId":"w",`+list+`:[`+strings.Join(c.want, ",")+`]}`
 			if got != want {
 				t.Errorf("%s, %s:\ngot  %s\nwant %s", op, c.name, got, want)

@@ -79,7 +79,7 @@ func TestAWebPageIsNoAnswerOfTheService(t *testing.T) {
 	}
 	s.Next(cloudtest.Fault{Status: 409, Body: maintenance}, cloudtest.Fault{Status: 409, Body: maintenance})
 	for attempt, want := range []Class{Poison, WrongAddress} { // after a lost answer a conflict says that the ticket is there
-		if a := c.Post(t.Context(), SaveRunTickets, "", [][]byte{[]byte("{}")}, attempt); a.Class != want {
+		if a := c.Post(t.Context(), SaveRunTickets, "", [][]byte{[]byte("{}")}, attempt, 0); a.Class != want {
 			t.Errorf("a conflict with a page, attempt %d: %+v", attempt, a)
 		}
 	}

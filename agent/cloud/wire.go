@@ -57,7 +57,7 @@ type Wire struct {
 	RenewEvery time.Duration     `yaml:"renew_every" doc:"how often each key is renewed; the other one follows half of it later. At least 48h. Default 168h"`
 
 	ConnectTimeout time.Duration `yaml:"connect_timeout" doc:"limit of making a connection. Default 10s"`
-	RequestTimeout time.Duration `yaml:"request_timeout" doc:"limit of a whole request, to which a second for each KB of its body is added. Default 30s"`
+	RequestTimeout time.Duration `yaml:"request_timeout" doc:"limit of a whole request, to which a second for each KB of its body is added; after an answer that did not come in time the next is awaited twice as long, and four times at most. Default 30s"`
 	Proxy          string        `yaml:"proxy" doc:"http://host:port of a proxy. Default none; the environment is not asked"`
 
 	// Zone is the site's time zone; nil means UTC. It is not a choice of the wire, so it has no key here.

@@ -170,7 +170,7 @@ const waitsBehind = "waits behind "
 // whyWaiting says why what is in a stream has not left.
 func (d *Server) whyWaiting(stream string, s outbox.DrainStatus) string {
 	next := func(what string) string {
-		return fmt.Sprintf("%s since %s (%s); the next attempt is at %s", what, d.localTime(s.Troubled), answerText(s.Answer), d.localTime(s.Next))
+		return fmt.Sprintf("%s since %s (%s); the next attempt is at %s", what, d.localTime(cmp.Or(s.Since, s.Troubled)), answerText(s.Answer), d.localTime(s.Next))
 	}
 	switch {
 	case d.Box.Err() != nil:
@@ -224,7 +224,7 @@ func (d *Server) whyWaiting(stream string, s outbox.DrainStatus) string {
 		if s.Answer.Status == 0 {
 			return next("the service cannot be reached") + unreachedHint(s.Answer.Message)
 		}
-		return next("the service does not take it")
+		return next("the service does not take " + StreamName(stream))
 	case outbox.Sending, outbox.Idle:
 		switch {
 		case s.Activity == outbox.Idle && s.Unclear > 0 && !s.Again.IsZero():
@@ -234,11 +234,20 @@ func (d *Server) whyWaiting(stream string, s outbox.DrainStatus) string {
 		case s.Activity == outbox.Idle && len(s.Isolated) > 1:
 			return fmt.Sprintf("%d ids wait by themselves, since the service takes nothing for them, while it takes others", len(s.Isolated))
 		case s.Troubled.IsZero():
-			return "its turn is now"
+			return "its turn is now" + d.awaited(s)
 		}
-		return fmt.Sprintf("nothing was taken since %s (%s); it is being tried now", d.localTime(s.Troubled), answerText(s.Answer))
+		return fmt.Sprintf("nothing was taken since %s (%s); it is being tried now", d.localTime(s.Troubled), answerText(s.Answer)) + d.awaited(s)
 	}
 	return "nobody sends this stream"
+}
+
+// awaited says how long the answer to the request that is out is awaited, once that lasts.
+func (d *Server) awaited(s outbox.DrainStatus) string {
+	if s.Activity != outbox.Sending || d.Client == nil || time.Since(s.Asked) < 5*time.Second {
+		return ""
+	}
+	return fmt.Sprintf(", sent at %s and without an answer so far, which is awaited until %s", d.localTime(s.Asked),
+		d.localTime(s.Asked.Add(d.Client.Patience(s.Asking, s.Late))))
 }
 
 // unreachedHint says what to look at when no answer came, by what stood in its way.

@@ -105,3 +105,26 @@ func TestTheLastTicketIsNoVoidOne(t *testing.T) {
 		}
 	})
 }
+
+// A request that is out for long is shown with its time and with how long its answer is awaited, and an answer with the time of the first of its kind.
+func TestWhatIsAwaitedIsShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := ledgertest.New(t, nil)
+		ring, err := keys.Open("", keys.Seeds{Primary: "a"})
+		b.Must(err)
+		client, err := cloud.New(cloud.Options{URL: "http://127.0.0.1:9", Keys: ring})
+		b.Must(err)
+		server := (&Server{Ledger: b.Ledger, Box: b.Box, Clock: b.Clock, Client: client, Site: b.Site, Daemon: true}).Open()
+		began := time.Now()
+		s := outbox.DrainStatus{Activity: outbox.Sending, Troubled: began, Asked: began, Asking: 1 << 10, Late: 1}
+		ledgertest.Pass(time.Minute)
+		want := "; it is being tried now, sent at " + server.localTime(began) + " and without an answer so far, which is awaited until " + server.localTime(began.Add(62*time.Second))
+		if got := server.whyWaiting(ledger.Tickets, s); !strings.HasSuffix(got, want) {
+			t.Errorf("%q, want ...%q", got, want)
+		}
+		s = outbox.DrainStatus{Activity: outbox.BackOff, Troubled: began, Since: began.Add(time.Minute), Answer: outbox.Answer{Class: outbox.Wait, Status: 429}}
+		if got := server.whyWaiting(ledger.Tickets, s); !strings.HasPrefix(got, "the service does not take tickets since "+server.localTime(s.Since)) {
+			t.Errorf("%q", got)
+		}
+	})
+}

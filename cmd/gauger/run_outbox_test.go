@@ -212,7 +212,7 @@ func TestLinkCountsWhatTheServiceSees(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a := client.Post(t.Context(), cloud.SaveRunTickets, "", [][]byte{body}, 0); a.Class != cloud.Stored {
+		if a := client.Post(t.Context(), cloud.SaveRunTickets, "", [][]byte{body}, 0, 0); a.Class != cloud.Stored {
 			t.Fatal(a)
 		}
 		if i%10 == 9 {

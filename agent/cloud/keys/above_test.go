@@ -36,7 +36,7 @@ func (c above) PostMemo(ctx context.Context) keys.Answer {
 }
 
 func (c above) post(ctx context.Context, op cloud.Operation, address string, body []byte) keys.Answer {
-	a := c.Post(ctx, op, address, [][]byte{body}, 0)
+	a := c.Post(ctx, op, address, [][]byte{body}, 0, 0)
 	return keys.Answer{Class: a.Class.String(), Message: a.Message, Status: a.Status}
 }
 
