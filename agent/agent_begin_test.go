@@ -2,7 +2,9 @@ package agent
 
 import (
 	"bytes"
+	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -85,6 +87,13 @@ func TestANewStoreSaysThatItIsOne(t *testing.T) {
 	})
 }
 
+// takesAll takes every record.
+type takesAll struct{}
+
+func (takesAll) Send(_ context.Context, _ string, batch []outbox.Record) []outbox.Answer {
+	return slices.Repeat([]outbox.Answer{{Class: outbox.Stored, Status: 200}}, len(batch))
+}
+
 // A store that is new on a site that ran before is a problem of the status and an event, once: the service has gauger's events from before
 // it began, or the box has readings of a killed run. A site that is really new, with others' events or none, has neither.
 func TestAnEmptiedStoreIsNoNewSite(t *testing.T) {
@@ -93,10 +102,11 @@ func TestAnEmptiedStoreIsNoNewSite(t *testing.T) {
 		inherited bool
 		shared    bool
 		ran       bool // on this store before
+		sent      bool // events of this store have left
 		tells     bool
 	}{
 		"really new": {}, "another program's events": {rule: "leak"}, "shards": {rule: "gap", shared: true},
-		"events of before": {rule: "gap", tells: true}, "readings of before": {inherited: true, tells: true}, "its own readings": {inherited: true, ran: true},
+		"events of before": {rule: "gap", tells: true}, "what may be its own": {rule: "gap", sent: true}, "what is not": {rule: "power-restart", sent: true, tells: true}, "readings of before": {inherited: true, tells: true}, "its own readings": {inherited: true, ran: true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			b := ledgertest.New(t, nil)
@@ -111,6 +121,15 @@ func TestAnEmptiedStoreIsNoNewSite(t *testing.T) {
 			}
 			a := &Agent{Site: b.Site, Ledger: b.Ledger, Box: b.Box, Clock: b.Clock, Log: zerolog.Nop(), Inherited: c.inherited, Shared: c.shared}
 			b.Must(a.beginRun())
+			if c.sent {
+				b.Must(b.QueueEvent(ledger.Event{Rule: "leak", Note: "a puddle", Start: time.Now(), End: time.Now()}))
+				ctx, stop := context.WithCancel(t.Context())
+				done := make(chan error)
+				go func() { done <- b.Box.Drain(ctx, ledger.Events, takesAll{}) }()
+				ledgertest.Pass(time.Second)
+				stop()
+				b.Must(<-done)
+			}
 			for range 2 {
 				stop := askingAs(b, a, service)
 				ledgertest.Pass(time.Hour)

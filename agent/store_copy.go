@@ -114,16 +114,20 @@ func (a *Agent) tellEmptied(ctx context.Context, ask bool) (again time.Duration,
 }
 
 // newestEvent is the start of the newest event of gauger's own that the first page of the service's answer has of this site from before a
-// time; zero: it has none, or its answer cannot be read.
+// time; zero: it has none, or its answer cannot be read. Once events of this store may be there, those of tanks prove nothing: they have the
+// times of the levels, which a recording or a broker may have kept from before the store began.
 func (a *Agent) newestEvent(ctx context.Context, end time.Time) (newest time.Time, err error) {
 	q := cloud.EventQuery{Type: "Diagnostic", Start: end.Add(-earlierBack), End: end}
 	if kind := a.Site.ObjectType; kind == "Device" || kind == "Well" {
 		q.ObjectID, q.ObjectType = a.Site.Object, kind
 	}
+	sent := a.Box.Counts()[ledger.Events].Delivered > 0 || a.Box.DrainStatus(ledger.Events).Unclear > 0
 	err = a.Client.AllEvents(ctx, q, func(p cloud.Page[cloud.Event]) error {
 		for _, e := range p.Items {
 			at, ok := a.Site.Wire.ReadTime(e.Start)
-			own := slices.ContainsFunc(eventrules.List, func(r eventrules.Rule) bool { return r.Name == e.Rule })
+			own := slices.ContainsFunc(eventrules.List, func(r eventrules.Rule) bool {
+				return r.Name == e.Rule && !(sent && (strings.Contains(r.Teller, "agent/tank") || r.Teller == "agent/ledger"))
+			})
 			if ok && own && strings.EqualFold(e.ObjectID, a.Site.Object) && at.Before(end.Add(-clock.Tolerance)) && at.After(newest) {
 				newest = at
 			}
