@@ -2,6 +2,7 @@ package control
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -117,7 +118,35 @@ func (s Status) sendingWords(since func(time.Time) string) string {
 	case s.Apart() > 0:
 		return fmt.Sprintf("sending, %s waiting, NOT TAKEN is what is for %s", waiting, ledger.Plural(s.Apart(), "id"))
 	}
+	if s.taken().IsZero() {
+		return waiting + " on the way, and nothing was taken since this configuration began"
+	}
 	return "sending, " + waiting + " on the way"
+}
+
+// heard is when the service last answered, and with what where it took nothing: a refusal is an answer too.
+func (s Status) heard() (at time.Time, with string) {
+	at = s.Reached
+	for _, d := range s.Drains {
+		if d.Status != 0 && d.Answered.After(at) {
+			at, with = d.Answered, fmt.Sprintf(" with %d", d.Status)
+		}
+	}
+	return at, with
+}
+
+// saysNothingOfKeys is the newest answer where it says neither that the keys are refused nor that one is taken; empty: it does, or none came.
+func (s Status) saysNothingOfKeys() string {
+	var last DrainStatus
+	for _, d := range s.Drains {
+		if d.Answered.After(last.Answered) {
+			last = d
+		}
+	}
+	if last.Status == http.StatusUnauthorized || last.Status == http.StatusForbidden {
+		return ""
+	}
+	return last.Answer
 }
 
 // behind says that the service took something a moment ago and holds nothing back: what waits waits its turn.
@@ -228,11 +257,15 @@ func (s Status) readingAnswer() Answer {
 }
 
 func (s Status) sendingAnswer() Answer {
-	seen := "the service has taken nothing yet"
-	if taken := s.taken(); !taken.IsZero() {
+	seen, taken := "the service has taken nothing yet", s.taken()
+	heard, with := s.heard()
+	if !taken.IsZero() {
 		seen = "the service last took something " + Ago(s.Now, taken)
-	} else if !s.Reached.IsZero() {
-		seen = "nothing was taken since the start, the service last answered " + Ago(s.Now, s.Reached)
+		if with != "" && heard.After(taken) {
+			seen += " and last answered " + Ago(s.Now, heard) + with
+		}
+	} else if !heard.IsZero() {
+		seen = "nothing was taken since this configuration began, the service last answered " + Ago(s.Now, heard) + with
 	}
 	waiting := ledger.Plural(int(s.Waiting()), "record")
 	a := Answer{"sending", Well, "nothing waits, " + seen}
@@ -254,7 +287,9 @@ func (s Status) sendingAnswer() Answer {
 	case s.Apart() > 0:
 		return Answer{"sending", Bad, fmt.Sprintf("%s waiting, what is for %s is not taken; %s", waiting, ledger.Plural(s.Apart(), "id"), seen)}
 	case s.Waiting() > 0:
-		a.Text = waiting + " on the way, " + seen
+		if a.Text = waiting + " on the way, " + seen; taken.IsZero() {
+			a.State = Unknown
+		}
 	}
 	if s.Now.Sub(s.Reached) > longQuiet {
 		a.State = Unknown

@@ -89,11 +89,13 @@ func TestNothingIsWellThatWasNotSeen(t *testing.T) {
 		"no point":         {Status{Daemon: true, Now: now}.readingAnswer(), Answer{"reading", Unknown, "nothing was read yet"}},
 		"no daemon":        {Status{Now: now, Points: good}.readingAnswer(), Answer{"reading", Bad, "gauger is not running"}},
 		"never reached":    {Status{Daemon: true, Now: now}.sendingAnswer(), Answer{"sending", Unknown, "nothing waits, the service has taken nothing yet"}},
-		"answered":         {Status{Daemon: true, Now: now, Reached: now.Add(-150 * time.Second)}.sendingAnswer(), Answer{"sending", Well, "nothing waits, nothing was taken since the start, the service last answered 2 min ago"}},
+		"answered":         {Status{Daemon: true, Now: now, Reached: now.Add(-150 * time.Second)}.sendingAnswer(), Answer{"sending", Well, "nothing waits, nothing was taken since this configuration began, the service last answered 2 min ago"}},
 		"taken":            {Status{Daemon: true, Now: now, Reached: now, Drains: took(150 * time.Second)}.sendingAnswer(), Answer{"sending", Well, "nothing waits, the service last took something 2 min ago"}},
 		"reached long ago": {Status{Daemon: true, Now: now, Reached: now.Add(-2 * time.Hour), Drains: took(2 * time.Hour)}.sendingAnswer(), Answer{"sending", Unknown, "nothing waits, the service last took something 2 h ago"}},
 		"overdue":          {Status{Daemon: true, Now: now, Streams: one, Oldest: now.Add(-3 * time.Hour)}.sendingAnswer(), Answer{"sending", Bad, "1 record waiting, the oldest queued 3 h ago; the service has taken nothing yet"}},
-		"an unknown id":    {Status{Daemon: true, Now: now, Streams: one, Reached: now, Drains: map[string]DrainStatus{ledger.Memos: {Held: now, Unknown: "x"}}}.sendingAnswer(), Answer{"sending", Bad, "1 record waiting, what is for 1 id is not taken; nothing was taken since the start, the service last answered 1 s ago"}},
+		"other answers":    {Status{Daemon: true, Now: now, Reached: now.Add(-time.Hour), Drains: map[string]DrainStatus{ledger.Memos: {Held: now, Status: 429, Answered: now.Add(-5 * time.Second)}}}.sendingAnswer(), Answer{"sending", Well, "nothing waits, nothing was taken since this configuration began, the service last answered 5 s ago with 429"}},
+		"none taken yet":   {Status{Daemon: true, Now: now, Streams: one, Reached: now, Oldest: now}.sendingAnswer(), Answer{"sending", Unknown, "1 record on the way, nothing was taken since this configuration began, the service last answered 1 s ago"}},
+		"an unknown id":    {Status{Daemon: true, Now: now, Streams: one, Reached: now, Drains: map[string]DrainStatus{ledger.Memos: {Held: now, Unknown: "x"}}}.sendingAnswer(), Answer{"sending", Bad, "1 record waiting, what is for 1 id is not taken; nothing was taken since this configuration began, the service last answered 1 s ago"}},
 		"untried keys":     {keysAnswer([]keys.Status{key("primary", "untried"), key("secondary", "untried")}, now), Answer{"keys", Unknown, "not tried yet: none has sent a record"}},
 		"both work":        {keysAnswer([]keys.Status{key("primary", "proven"), key("secondary", "proven"), key("secondary", "untried")}, now), Answer{"keys", Well, "both work"}},
 		"one key twice": {keysAnswer([]keys.Status{{Slot: "primary", State: "proven", Fingerprint: "f"}, {Slot: "secondary", State: "proven", Fingerprint: "f"}}, now),
@@ -153,7 +155,7 @@ func TestTheFirstLine(t *testing.T) {
 		"1 problem: reading all 1 point, TK-1 STANDS STILL; everything is sent":                     {Points: []PointReading{good}, Reached: now, Answers: well, Found: []Problem{{}}, Tanks: []ledger.TankStatus{{ID: "TK-1", Quality: "good", StoodFrom: now}}},
 		"NOT READING: none of 1 point is good; everything is sent":                                  {Points: []PointReading{bad}, Reached: now, Answers: []Answer{{State: Bad}}},
 		"reading all 1 point; NOT SENDING until the clock is set":                                   {Points: []PointReading{good}, Clock: "unset", Answers: []Answer{{State: Bad}}},
-		"all is well: reading all 1 point; sending, 2 records on the way":                           {Points: []PointReading{good}, Clock: "unset", Streams: two, Answers: well}, // these have their times
+		"all is well: reading all 1 point; sending, 2 records on the way":                           {Points: []PointReading{good}, Clock: "unset", Streams: two, Drains: map[string]DrainStatus{ledger.Events: {Taken: now}}, Answers: well}, // these have their times
 		"reading all 1 point; sending, but BEHIND: 2 records waiting since 1990-05-04 03:02":        {Points: []PointReading{good}, Streams: two, Now: now, Drains: map[string]DrainStatus{ledger.Tickets: {Taken: now.Add(-30 * time.Second)}}, Oldest: time.Date(1990, 5, 4, 3, 2, 1, 0, time.UTC), Answers: []Answer{{State: Bad}}},
 		"reading all 1 point; NOT SENDING: 2 records waiting since 1990-05-04 03:02":                {Points: []PointReading{good}, Streams: two, Now: now, Reached: now, Oldest: time.Date(1990, 5, 4, 3, 2, 1, 0, time.UTC), Answers: []Answer{{State: Bad}}},
 		"reading all 1 point; NOT STORING AND NOT SENDING: the outbox cannot be opened":             {Points: []PointReading{good}, Shut: "x", Answers: []Answer{{State: Bad}}},
@@ -209,13 +211,17 @@ func TestKeysThatAreRefusedAreOneProblem(t *testing.T) {
 		s.Open = append(s.Open, ledger.Episode{Rule: eventrules.KeyRefused, Source: source, Note: source + ": refused"})
 	}
 	d := &Server{}
-	if got := append(d.episodeProblems(s.Open), s.waitingProblems(s.noKeyWorks())...); len(got) != 2 || got[0].Count != 2 {
+	if got := append(d.episodeProblems(s), s.waitingProblems(s.noKeyWorks())...); len(got) != 2 || got[0].Count != 2 {
 		t.Errorf("one by one: %+v", got)
 	}
 	s.Open = append(s.Open, ledger.Episode{Rule: eventrules.KeyRefused, Source: "service key", Note: "service key: give new keys with gauger keys set"})
-	got := append(d.episodeProblems(s.Open), s.waitingProblems(s.noKeyWorks())...)
+	got := append(d.episodeProblems(s), s.waitingProblems(s.noKeyWorks())...)
 	if len(got) != 1 || !strings.HasSuffix(got[0].sentence(), "(give new keys with gauger keys set)") {
 		t.Errorf("together: %+v", got)
+	}
+	s.Drains[ledger.Tickets] = DrainStatus{Held: s.Now, Answered: s.Now, Status: 429, Answer: "429 Too Many Requests"} // nobody is sent for new keys by that
+	if got := d.episodeProblems(s); len(got) != 1 || !strings.HasSuffix(got[0].sentence(), "says nothing of the keys (429 Too Many Requests): wait for one that does before you get new ones") {
+		t.Errorf("since it answers otherwise: %+v", got)
 	}
 }
 
@@ -241,7 +247,7 @@ func TestEqualProblemsAreOne(t *testing.T) {
 		open = append(open, ledger.Episode{Rule: eventrules.CommLoss, Source: unit, Note: "no answer within 1s", Since: at.Add(-time.Duration(i) * time.Minute)})
 	}
 	open = append(open, ledger.Episode{Rule: "Low battery", Source: "rtu/battery", Since: at, Over: at}, ledger.Episode{Rule: eventrules.Silent, Source: "radio/t2", Since: at, Over: at.Add(time.Hour), Note: "radio/t2: silent for 15s"})
-	got := d.episodeProblems(open)
+	got := d.episodeProblems(Status{Open: open})
 	if len(got) != 3 || !strings.Contains(got[2].Text, "since 2026-03-02 09:00 (silent for 15s; it came and went, and has not been so since 2026-03-02 10:00)") || got[0].Count != 5 || got[0].Cost != Readings || got[1].Cost != Rest {
 		t.Fatalf("%+v", got)
 	}

@@ -76,7 +76,7 @@ func (d *Server) problems(s Status) []Problem {
 		all = append(all, Problem{Cost: Rest, Text: "who does what here is only in the journal: " + d.Trail.Err().Error()})
 	}
 	if s.Daemon { // else nobody looks whether they last
-		all = append(all, d.episodeProblems(s.Open)...)
+		all = append(all, d.episodeProblems(s)...)
 	}
 	all = append(all, d.tankProblems(s)...)
 	for _, l := range s.Lines {
@@ -94,7 +94,11 @@ func (d *Server) problems(s Status) []Problem {
 func (d *Server) answers(s Status) []Answer {
 	all := []Answer{s.readingAnswer(), s.sendingAnswer(), s.clockAnswer(d.Clock)}
 	if d.Client != nil {
-		all = append(all, keysAnswer(d.Client.Keys().Status(), s.Now))
+		a := keysAnswer(d.Client.Keys().Status(), s.Now)
+		if other := s.saysNothingOfKeys(); other != "" && s.noKeyWorks() {
+			a.State, a.Text = Unknown, "none was accepted when the service last spoke of them; its newest answer says nothing of them ("+other+")"
+		}
+		all = append(all, a)
 	}
 	return all
 }
@@ -242,11 +246,11 @@ const namedSources = 3
 
 // episodeProblems are what is going on. Episodes of one rule and note are one problem; of devices also those whose notes end in the
 // same cause, as all behind a line have. Of keys that are all refused no single one is told.
-func (d *Server) episodeProblems(open []ledger.Episode) (all []Problem) {
+func (d *Server) episodeProblems(s Status) (all []Problem) {
 	var order []string
 	alike := map[string][]ledger.Episode{}
-	noKey := Status{Open: open}.noKeyWorks()
-	for _, e := range open {
+	noKey := s.noKeyWorks()
+	for _, e := range s.Open {
 		if noKey && strings.HasPrefix(e.Source, keySource+" ") {
 			continue
 		}
@@ -287,6 +291,9 @@ func (d *Server) episodeProblems(open []ledger.Episode) (all []Problem) {
 		}
 		if strings.Contains(note, "gauger keys set") {
 			p.Do = "" // the note says it
+		}
+		if other := s.saysNothingOfKeys(); first.Rule == eventrules.KeyRefused && other != "" {
+			p.Do = "its newest answer says nothing of the keys (" + other + "): wait for one that does before you get new ones"
 		}
 		all = append(all, p)
 	}

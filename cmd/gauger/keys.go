@@ -255,7 +255,7 @@ func keySentences(all []keys.Status, unread map[string]string, running bool, at 
 	case len(all) == 0 && len(unread) > 0:
 		head = "NO KEY CAN BE READ: nothing is sent, everything is kept."
 	case tried == 0:
-		head = "NO KEY WORKS: nothing is sent, everything is kept. Get a new key from whoever runs the service and give it with `gauger keys set primary`."
+		head = "NO KEY WORKS: nothing is sent, everything is kept. Get a new key from whoever runs the service and give it with `gauger keys set primary`, unless `gauger status` shows that it answers otherwise since."
 	case works == 0:
 		head = "No key is known to work; those that were not used yet are tried with the next record."
 	case works == 2 && len(newer) > 0:

@@ -109,7 +109,7 @@ func TestKeysInPlainWords(t *testing.T) {
 		{[]keys.Status{ended, second}, "Both keys work.|" +
 			"The primary key works, last used 2127-03-01 07:00, though the service said that it ends 2127-02-28 07:00; it is renewed by itself 2127-03-05 07:00, nothing to do.|" +
 			"The secondary key works; it ends about 2127-03-25; it is renewed by itself 2127-03-08 07:00, nothing to do."},
-		{[]keys.Status{refused}, "NO KEY WORKS: nothing is sent, everything is kept. Get a new key from whoever runs the service and give it with `gauger keys set primary`.|" +
+		{[]keys.Status{refused}, "NO KEY WORKS: nothing is sent, everything is kept. Get a new key from whoever runs the service and give it with `gauger keys set primary`, unless `gauger status` shows that it answers otherwise since.|" +
 			"The primary key is refused since 2127-03-02 07:00, and no other works with which gauger could ask for a new one.|" +
 			"The secondary key is missing. With one key alone a refused key stops the sending: `gauger keys set secondary` takes it."},
 	} {

@@ -106,7 +106,7 @@ func (r *Ring) Suspected(k Key) (of Suspicion) {
 // Confirmed says that it was the key's.
 func (r *Ring) Confirmed(of Suspicion) {
 	if of.counts && r.dead(of.slot) {
-		r.beginEpisode(eventrules.KeyRefused, of.slot.String(), "the service refuses this key; the other one is asked to renew it")
+		r.beginEpisode(eventrules.KeyRefused, of.slot.String(), "the service refuses this key; another that it takes can renew it")
 		r.wake()
 	}
 }
