@@ -166,6 +166,8 @@ func inARowAfter(m *attempts) int {
 }
 
 // waitAfterUnclear is the wait after the attempt that was the given one in a row, half as much more or less.
+//
+//go:noinline
 func waitAfterUnclear(inARow int) time.Duration {
 	d := unclearWait
 	for range inARow - 1 {

@@ -89,6 +89,8 @@ func (p destination) String() string {
 }
 
 // rejoin lets a destination go with the others again. The lock is held.
+//
+//go:noinline
 func (s *isolation) rejoin(p destination) {
 	if _, ok := s.failing[p]; ok {
 		delete(s.failing, p)
@@ -186,6 +188,8 @@ func (s *isolation) listIsolated() (all []Isolated) {
 }
 
 // firstUnclear is the first record without a clear answer since which nothing was taken; nil: there is none. The lock is held.
+//
+//go:noinline
 func (s *isolation) firstUnclear() (first *failingDestination) {
 	for _, a := range s.failing {
 		if a.unclear && !a.othersTaken && (first == nil || a.firstSeq < first.firstSeq) {
@@ -193,12 +197,6 @@ func (s *isolation) firstUnclear() (first *failingDestination) {
 		}
 	}
 	return first
-}
-
-// wayInDoubt says that of a record that waits by itself nobody knows whether it is to blame, since nothing was taken meanwhile.
-func (s *isolation) wayInDoubt(p destination) bool {
-	first := s.firstUnclear()
-	return first != nil && first.destination != p
 }
 
 // setAside lets a record that had no clear answer wait by itself, so that the others go by. The lock is held.

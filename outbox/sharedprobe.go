@@ -106,7 +106,8 @@ func (d *drain) letOthersBy(r Record, inARow int) (others time.Duration, aside b
 	d.b.mu.Lock()
 	defer d.b.mu.Unlock()
 	s, p := d.s, destinationOf(r)
-	witness := s.wayInDoubt(p)
+	first := s.firstUnclear()
+	witness := first != nil && first.destination != p // of another one nobody knows whether it or the way is to blame
 	if !s.Journal || inARow == 0 || inARow < asideAfter && !witness {
 		return 0, false
 	}

@@ -2,7 +2,6 @@ package control
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -122,31 +121,6 @@ func (s Status) sendingWords(since func(time.Time) string) string {
 		return waiting + " on the way, and nothing was taken since this configuration began"
 	}
 	return "sending, " + waiting + " on the way"
-}
-
-// heard is when the service last answered, and with what where it took nothing: a refusal is an answer too.
-func (s Status) heard() (at time.Time, with string) {
-	at = s.Reached
-	for _, d := range s.Drains {
-		if d.Status != 0 && d.Answered.After(at) {
-			at, with = d.Answered, fmt.Sprintf(" with %d", d.Status)
-		}
-	}
-	return at, with
-}
-
-// saysNothingOfKeys is the newest answer where it says neither that the keys are refused nor that one is taken; empty: it does, or none came.
-func (s Status) saysNothingOfKeys() string {
-	var last DrainStatus
-	for _, d := range s.Drains {
-		if d.Answered.After(last.Answered) {
-			last = d
-		}
-	}
-	if last.Status == http.StatusUnauthorized || last.Status == http.StatusForbidden {
-		return ""
-	}
-	return last.Answer
 }
 
 // behind says that the service took something a moment ago and holds nothing back: what waits waits its turn.

@@ -250,6 +250,41 @@ func (d *Server) awaited(s outbox.DrainStatus) string {
 		d.localTime(s.Asked.Add(d.Client.Patience(s.Asking, s.Late))))
 }
 
+// Awaited says that another configuration takes over only when the answers came to what is being sent; empty: nothing is out.
+func (d *Server) Awaited() string {
+	for stream := range ledger.Operations {
+		if d.Box.DrainStatus(stream).Activity == outbox.Sending {
+			return "the service's answer to what was just sent is awaited first (`gauger status` says how long); what is at work stays so until then"
+		}
+	}
+	return ""
+}
+
+// heard is when the service last answered, and with what where it took nothing: a refusal is an answer too.
+func (s Status) heard() (at time.Time, with string) {
+	at = s.Reached
+	for _, d := range s.Drains {
+		if d.Status != 0 && d.Answered.After(at) {
+			at, with = d.Answered, fmt.Sprintf(" with %d", d.Status)
+		}
+	}
+	return at, with
+}
+
+// saysNothingOfKeys is the newest answer where it says neither that the keys are refused nor that one is taken; empty: it does, or none came.
+func (s Status) saysNothingOfKeys() string {
+	var last DrainStatus
+	for _, d := range s.Drains {
+		if d.Answered.After(last.Answered) {
+			last = d
+		}
+	}
+	if last.Status == http.StatusUnauthorized || last.Status == http.StatusForbidden {
+		return ""
+	}
+	return last.Answer
+}
+
 // unreachedHint says what to look at when no answer came, by what stood in its way.
 func unreachedHint(why string) string {
 	if strings.Contains(why, "certificate") { // it was reached: something answered

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -126,5 +127,39 @@ func TestWhatIsAwaitedIsShown(t *testing.T) {
 		if got := server.whyWaiting(ledger.Tickets, s); !strings.HasPrefix(got, "the service does not take tickets since "+server.localTime(s.Since)) {
 			t.Errorf("%q", got)
 		}
+	})
+}
+
+// silent is a service that is asked and does not answer until it is let go.
+type silent chan struct{}
+
+func (s silent) Send(context.Context, string, []outbox.Record) []outbox.Answer {
+	<-s
+	return []outbox.Answer{{Class: outbox.Stored, Status: 200}}
+}
+
+// Another configuration takes over when what is being sent has its answer: until then people are told so, and until when.
+func TestWhatAChangeWaitsForIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := ledgertest.New(t, nil)
+		server := (&Server{Ledger: b.Ledger, Box: b.Box, Clock: b.Clock, Site: b.Site, Daemon: true}).Open()
+		b.Must(b.QueueEvent(ledger.Event{Rule: "leak", Start: time.Now(), End: time.Now()}))
+		if got := server.Awaited(); got != "" {
+			t.Errorf("before anything is sent: %q", got)
+		}
+		s, done := make(silent), make(chan error)
+		ctx, stop := context.WithCancel(t.Context())
+		go func() { done <- b.Box.Drain(ctx, ledger.Events, s) }()
+		ledgertest.Pass(10 * time.Second)
+		if got := server.Awaited(); !strings.HasPrefix(got, "the service's answer to what was just sent is awaited first") {
+			t.Errorf("while it is out: %q", got)
+		}
+		close(s)
+		ledgertest.Pass(time.Second)
+		if got := server.Awaited(); got != "" {
+			t.Errorf("when the answer came: %q", got)
+		}
+		stop()
+		b.Must(<-done)
 	})
 }

@@ -186,7 +186,11 @@ func printApplyPlan(c *call, p applyPlan, noWait bool) {
 		if len(p.Unjudged) > 0 {
 			printWrapped(c, "not judged: ", strings.Join(p.Unjudged, ", ")+", which had no good level before")
 		}
-		fmt.Fprintf(c.out, "loaded; watched until %s. Ctrl-C ends only the waiting here.\n", timeText(p.Until, findSite(c).zone()))
+		if p.Awaits != "" {
+			printWrapped(c, "taken, and not at work yet: ", p.Awaits+"; watched from then on. Ctrl-C ends only the waiting here.")
+		} else {
+			fmt.Fprintf(c.out, "loaded; watched until %s. Ctrl-C ends only the waiting here.\n", timeText(p.Until, findSite(c).zone()))
+		}
 		if noWait {
 			printNextStart(c, "when it stands, ", p)
 		}

@@ -50,6 +50,7 @@ type (
 		Unjudged []string  `json:"not_judged,omitempty"` // tanks that have no good level before
 		Foreseen []string  `json:"foreseen,omitempty"`   // levels of now that would be none by it, and tickets that have left by the old figures
 		Until    time.Time `json:"until,omitzero"`       // of the watch; zero: it was not loaded
+		Awaits   string    `json:"awaits,omitempty"`     // what ends before it takes over; empty: it does at once
 		Next     string    `json:"next_start,omitempty"` // what is read then, once it stands; empty: the file itself
 		Copy     string    `json:"copy,omitempty"`       // the command that has the file say it
 	}
@@ -166,6 +167,7 @@ func (a *atWork) try(ctx context.Context, o applyOrder) (applyPlan, error) {
 		plan.Next, plan.Copy = nextStart(a.c.config, d.cfg.Store.Path)
 	}
 	plan.Until, err = a.load(ctx, d, o, cfg, plan, status, watchOf(changes, old, cfg))
+	plan.Awaits = d.server.Awaited()
 	return plan, err
 }
 

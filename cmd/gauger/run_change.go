@@ -187,6 +187,9 @@ func (a *atWork) goBack(reasons ...string) error {
 	}
 	source := a.is.source
 	d := a.daemon
+	if first := d.server.Awaited(); first != "" {
+		reasons = append(reasons, first)
+	}
 	back, err := a.endTrial(apply.Back, reasons...)
 	if err != nil {
 		return err
