@@ -46,7 +46,7 @@ func TestOneTicketWithoutAnAnswerHoldsUpNoOther(t *testing.T) {
 }
 
 // No answer of the service comes at all while five tickets wait. Two of them may be there twice, and one of these only once: the first is tried at its
-// times, and the one that went by it waits; when answers come again all are taken at once.
+// times, and the one that went by it waits; when answers come again all are taken.
 func TestAnOutageWithoutAnswersPutsFewTicketsInDoubt(t *testing.T) {
 	bubble(t, func(t *testing.T, b *outbox.Box, _ *notes) {
 		put(t, b, "tickets", "a", "b", "c", "d", "e")
@@ -69,7 +69,7 @@ func TestAnOutageWithoutAnswersPutsFewTicketsInDoubt(t *testing.T) {
 		if at, err := b.Oldest("tickets"); err != nil || at.IsZero() || b.DrainStatus("tickets").Troubled.IsZero() {
 			t.Errorf("nothing is shown as waiting: %v, %v", at, err)
 		}
-		wait(10 * time.Minute)
+		wait(15 * time.Minute)
 		if stop(); counts(t, b, "tickets").Delivered != 5 {
 			t.Errorf("afterwards %+v, sent %v", counts(t, b, "tickets"), sent)
 		}
