@@ -381,3 +381,11 @@ func (l *levels) leaptInto(d draw) (was, to sample, first bool) {
 	}
 	return was, to, false
 }
+
+// withHistory are some levels, and before them those of the history since a time.
+func (l *levels) withHistory(from, to float64, b []sample) []sample {
+	if len(b) > 0 {
+		to = b[0].t
+	}
+	return slices.Concat(between(l.history, from, to-nodeEvery), b)
+}

@@ -90,21 +90,13 @@ func clocked(day, hours [][]sample, least float64) (z timer, ok bool) {
 	return z, z.rate > 0 && z.even > -rateVaries*z.rate && seen >= timerCycles*z.period && beyond(z.off) < sure*beyond(flat.off) && beyond(z.off) < timerOff*z.rate*z.on
 }
 
-// withHistory are some levels, and before them those of the history since a time.
-func withHistory(l *levels, from, to float64, b []sample) []sample {
-	if len(b) > 0 {
-		to = b[0].t
-	}
-	return slices.Concat(between(l.history, from, to-nodeEvery), b)
-}
-
 // minutes are a tank's barrels at some instants between two times, NaN where nobody knows.
 func minutes(ts *tankState, t *Tank, from, to, every float64) (bbl []float64) {
 	e, far := ts.levels.even(from-levelFar, to+levelFar), lumpsApart
 	if learnDeadband(between(ts.levels.recent, from-keepFor, to+levelFar)) > 0 {
 		e.recent, far = heldThrough(e.recent), math.Inf(1)
 	}
-	e.recent = withHistory(&ts.levels, from-levelFar, to, e.recent)
+	e.recent = ts.levels.withHistory(from-levelFar, to, e.recent)
 	far = max(far, 2*every, 2*ts.interval.fresh())
 	for at := from; at <= to; at += every {
 		v, ok := e.within(at, far)
@@ -155,7 +147,7 @@ func (s siteTanks) cameByTimer(i int, d draw) (bbl, off float64, ok bool) {
 	long, near, clear := d.start-inflowDay, d.start-lumpsLook, d.start-rampClear
 	own, plain := stretches(d, ts.levels.even(near, clear).recent, first), d
 	plain.deadband = 0
-	rise, err, ok := cameByClock(ts, d, stretches(plain, withHistory(&ts.levels, long, near, ts.levels.even(long, near).recent), first), own, behind)
+	rise, err, ok := cameByClock(ts, d, stretches(plain, ts.levels.withHistory(long, near, ts.levels.even(long, near).recent), first), own, behind)
 	_, others := s.siteMinutes(i, d.start-lumpsApart/2, d.end+lumpsApart/2, coarseEvery, per)
 	a, z := between(others, d.start-lumpsApart/2, d.start+lumpsApart/2), between(others, d.end-lumpsApart/2, d.end+lumpsApart/2)
 	if len(s.site.tanks) == 1 || len(a) < timerFew || len(z) < timerFew {
