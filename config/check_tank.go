@@ -23,6 +23,8 @@ func (c *checker) checkTanks() {
 	if c.cfg.Tanks == nil && c.given("tanks") { // a file that was cut off ends so
 		c.strictf("tanks", "empty, so that no level makes a ticket: is the rest of the file missing? Write the tanks, or tanks: [] where there are none")
 	}
+	c.doubtSignals("level", func(t *Tank) collectors.Point { return t.Level }, "each load would make two tickets")
+	c.doubtSignals("production", func(t *Tank) collectors.Point { return t.Production }, "both would be booked all of it")
 	ids := map[string]int{}
 	levels := map[collectors.Point]int{}
 	groups := map[string][]int{}
@@ -53,6 +55,32 @@ func (c *checker) checkTanks() {
 			c.warnf(fmt.Sprintf("tanks[%d].group", members[0]), "%s has no other tank; an equaliser joins two or more: check the name", quote(name))
 		}
 		c.doubtPurchasers(name, members)
+	}
+}
+
+// doubtSignals tells of tanks whose points have two names and are read at one place, as after a point's line was copied. It comes before what
+// is told of each tank, of which a long list may take all the room.
+func (c *checker) doubtSignals(key string, of func(*Tank) collectors.Point, then string) {
+	first := map[collectors.Origin]int{}
+	for i := range c.cfg.Tanks {
+		if len(c.d.problems) > 0 {
+			return // a device may be half of one
+		}
+		p := of(&c.cfg.Tanks[i])
+		info, ok := c.pointsByName[p]
+		if !ok {
+			continue
+		}
+		dev := c.cfg.Devices[info.Device]
+		o := dev.Origin(strings.TrimPrefix(string(p), dev.Name+"/"))
+		read := collectors.Origin{Place: o.Place, Source: o.Source}
+		k, twice := first[read]
+		if !twice || o.Source == "" {
+			first[read] = i
+		} else if other := of(&c.cfg.Tanks[k]); other != p { // one point twice is refused
+			c.warnf(fmt.Sprintf("tanks[%d].%s", i, key), "%s is read where %s of tanks[%d] (%s) is: %s; %s. Look which of the two points belongs elsewhere",
+				quote(string(p)), quote(string(other)), k, c.cfg.Tanks[k].ID, strings.TrimPrefix(o.Place+", "+o.Source, ", "), then)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -206,6 +207,48 @@ func TestAPurchaserWhoIsNobodyIsDoubted(t *testing.T) {
 		cfg := edited(t, "purchaser: Acme Crude Gathering", "purchaser: "+name)
 		if got := slices.ContainsFunc(cfg.Warnings, func(p Problem) bool { return strings.Contains(p.String(), "product: water") }); got != want {
 			t.Errorf("%s: %v", name, cfg.Warnings)
+		}
+	}
+}
+
+// A point's line that was copied and given another name is the same signal: of two tanks it makes two tickets of one truck, which check tells, and a site runs on.
+func TestTwoTanksOnOneSignalAreTold(t *testing.T) {
+	const level, radio = "{name: tk1-level, holding: 100, type: float32, order: CDAB, unit: in, range: [0, 240]}", "{name: tk2-level, topic: field/tk2, value: level.in, time: ts, unit: in}"
+	const third = "level: serial-plc/tk3-level"
+	for name, x := range map[string]struct{ line, copied, level, say string }{
+		"the same registers":        {level, strings.Replace(level, "tk1-", "copy-", 1), "level: battery-plc/copy-level", "each load would make two tickets"},
+		"the same in Modicon's way": {level, "{name: copy-level, modicon: 40101, type: float32, order: CDAB, unit: in}", "level: battery-plc/copy-level", `"battery-plc/tk1-level" of tanks[0] (TK-1001)`},
+		"the same in feet":          {level, "{name: copy-level, holding: 100, type: float32, order: CDAB, unit: ft}", "level: battery-plc/copy-level", "Look which"},
+		"the same topic":            {radio, strings.Replace(radio, "tk2-level", "copy", 1), "level: radio/copy", "field/tk2"},
+		"the next registers":        {level, "{name: copy-level, holding: 102, type: float32, order: CDAB, unit: in}", "level: battery-plc/copy-level", ""},
+		"another field of it":       {radio, strings.Replace(radio, "tk2-level, topic: field/tk2, value: level", "copy, topic: field/tk2, value: tk3", 1), "level: radio/copy", ""},
+	} {
+		text := strings.Replace(strings.Replace(good(t), x.line, x.line+"\n      - "+x.copied, 1), third, x.level, 1)
+		cfg, err := Parse("gauger.yaml", []byte(text), "testdata")
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if said := told(cfg.Warnings, "tanks[2].level"); (said != "") != (x.say != "") || !strings.Contains(said, x.say) {
+			t.Errorf("%s: %q, want %q", name, said, x.say)
+		}
+	}
+}
+
+// A list of warnings that was cut says so: tanks that are not in it are not well.
+func TestWarningsThatAreCutOffSaySo(t *testing.T) {
+	for n, cut := range map[int]bool{maxProblems - 10: false, 2 * maxProblems: true} {
+		text, points, tanks := good(t), "", ""
+		for i := range n {
+			points += fmt.Sprintf("\n      - {name: more%d, topic: more/%d, unit: in}", i, i)
+			tanks += fmt.Sprintf("  - {id: MORE%d, level: radio/more%d, height: 20ft, diameter: 12ft, purchaser: Acme}\n", i, i)
+		}
+		text = strings.Replace(text, "time: ts, unit: in}", "time: ts, unit: in}"+points, 1)
+		cfg, err := Parse("gauger.yaml", []byte(strings.Replace(text, "events:\n", tanks+"events:\n", 1)), "testdata")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last := cfg.Warnings[len(cfg.Warnings)-1].Message; strings.Contains(last, "more of these follow") != cut {
+			t.Errorf("%d tanks, %d warnings, the last: %s", n, len(cfg.Warnings), last)
 		}
 	}
 }

@@ -54,10 +54,20 @@ func (r *report) problemf(path, format string, args ...any) {
 // warnf tells of something legal but doubtful at a path.
 func (r *report) warnf(path, format string, args ...any) {
 	n, there := locate(r.root, path)
-	if r.follows(path, there) || len(r.warnings) >= maxProblems {
-		return
+	if !r.follows(path, there) {
+		r.add(&r.warnings, r.d.at(n, path, fmt.Sprintf(format, args...)))
 	}
-	r.warnings = append(r.warnings, r.d.at(n, path, fmt.Sprintf(format, args...)))
+}
+
+// add puts one more on a list, and at its end that there are more than are listed.
+func (r *report) add(list *[]Problem, p Problem) {
+	switch n := len(*list); {
+	case n > maxProblems:
+		return
+	case n == maxProblems:
+		p = Problem{p.File, max(1, r.d.last), 1, "", "more of these follow; mend those above first"}
+	}
+	*list = append(*list, p)
 }
 
 func (r *report) follows(path string, there bool) bool {
@@ -122,10 +132,9 @@ func (r *report) strictf(path, format string, args ...any) {
 	if !there && strings.Contains(path, ".loads.") {
 		return // a tank's from the site's, where it is told
 	}
-	if r.follows(path, there) || len(r.strict) >= maxProblems {
-		return
+	if !r.follows(path, there) {
+		r.add(&r.strict, r.d.at(n, path, fmt.Sprintf(format, args...)))
 	}
-	r.strict = append(r.strict, r.d.at(n, path, fmt.Sprintf(format, args...)))
 }
 
 // strictProblems are those that only `check` refuses: each place is told once, and a mistake there is enough.
