@@ -23,8 +23,8 @@ func (c *checker) checkTanks() {
 	if c.cfg.Tanks == nil && c.given("tanks") { // a file that was cut off ends so
 		c.strictf("tanks", "empty, so that no level makes a ticket: is the rest of the file missing? Write the tanks, or tanks: [] where there are none")
 	}
-	c.doubtSignals("level", func(t *Tank) collectors.Point { return t.Level }, "each load would make two tickets")
-	c.doubtSignals("production", func(t *Tank) collectors.Point { return t.Production }, "both would be booked all of it")
+	c.doubtSignals("level", "each load would make two tickets", func(t *Tank) collectors.Point { return t.Level })
+	c.doubtSignals("production", "both would be booked all of it", func(t *Tank) collectors.Point { return t.Production })
 	ids := map[string]int{}
 	levels := map[collectors.Point]int{}
 	groups := map[string][]int{}
@@ -60,26 +60,26 @@ func (c *checker) checkTanks() {
 
 // doubtSignals tells of tanks whose points have two names and are read at one place, as after a point's line was copied. It comes before what
 // is told of each tank, of which a long list may take all the room.
-func (c *checker) doubtSignals(key string, of func(*Tank) collectors.Point, then string) {
-	first := map[collectors.Origin]int{}
+func (c *checker) doubtSignals(key, then string, of func(*Tank) collectors.Point) {
+	first := map[string]int{}
 	for i := range c.cfg.Tanks {
-		if len(c.d.problems) > 0 {
-			return // a device may be half of one
-		}
 		p := of(&c.cfg.Tanks[i])
 		info, ok := c.pointsByName[p]
-		if !ok {
+		if !ok || len(c.d.problems) > 0 { // a device may be half of one
 			continue
 		}
-		dev := c.cfg.Devices[info.Device]
-		o := dev.Origin(strings.TrimPrefix(string(p), dev.Name+"/"))
-		read := collectors.Origin{Place: o.Place, Source: o.Source}
+		dev := &c.cfg.Devices[info.Device]
+		o := dev.Origin(string(p)[len(dev.Name)+1:])
+		if o.Source == "" {
+			continue
+		}
+		read := strings.TrimPrefix(o.Place+", "+o.Source, ", ")
 		k, twice := first[read]
-		if !twice || o.Source == "" {
+		if !twice {
 			first[read] = i
 		} else if other := of(&c.cfg.Tanks[k]); other != p { // one point twice is refused
-			c.warnf(fmt.Sprintf("tanks[%d].%s", i, key), "%s is read where %s of tanks[%d] (%s) is: %s; %s. Look which of the two points belongs elsewhere",
-				quote(string(p)), quote(string(other)), k, c.cfg.Tanks[k].ID, strings.TrimPrefix(o.Place+", "+o.Source, ", "), then)
+			c.warnf(fmt.Sprintf("tanks[%d].%s", i, key), "%q is read where %q of tanks[%d] (%s) is: %s; %s. Look which of the two points belongs elsewhere",
+				p, other, k, c.cfg.Tanks[k].ID, read, then)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -53,6 +54,14 @@ type Entry struct {
 	Label string
 	// Raw has the bytes of a dead letter that cannot be read as a record; Record has only its Seq then.
 	Raw []byte
+}
+
+// unclearBefore begins what a dead letter's reason says of its sends without a clear answer.
+const unclearBefore = "; before that sent "
+
+// MaybeStored says that the service may have a record that it has not acknowledged, by one of its sends without a clear answer.
+func (e *Entry) MaybeStored() bool {
+	return e.State != Delivered && (e.Unclear.Count > 0 || e.State == Dead && strings.Contains(e.Reason, unclearBefore))
 }
 
 const (

@@ -134,7 +134,7 @@ func (d *drain) quarantine(c candidate) error {
 		value, err := d.b.fetchStored(d.s.queueBucket, c.seq)
 		if found = value != nil; found {
 			if n := d.s.attempts[c.seq].maybeStored(); n > 0 {
-				t.reason += fmt.Sprintf("; before that sent %d times without a clear answer", n)
+				t.reason += fmt.Sprintf(unclearBefore+"%d times without a clear answer", n)
 			}
 			d.b.stageDeadLetter(g, d.s, c.seq, value, t)
 		}

@@ -71,7 +71,7 @@ func (d *Server) Record(w RecordQuery) (Entry, error) {
 }
 
 func (d *Server) retryRecords(_ context.Context, w RecordQuery) (int, error) {
-	open, over := d.stillOpen(w)
+	open, over := d.stillOpen(w, nil)
 	if len(open) == 0 && over != nil {
 		return 0, over
 	}
@@ -81,10 +81,17 @@ func (d *Server) retryRecords(_ context.Context, w RecordQuery) (int, error) {
 }
 
 // stillOpen are the named records of which something can still become, and what is said of the others: those are delivered or
-// dropped.
-func (d *Server) stillOpen(w RecordQuery) (open []uint64, over error) {
+// dropped, or goes does not let them through, which is asked first.
+func (d *Server) stillOpen(w RecordQuery, goes func(*outbox.Entry) (bool, error)) (open []uint64, over error) {
 	for _, seq := range w.Seqs {
-		if e, err := d.Box.Entry(w.Stream, seq); err == nil && (e.State == outbox.Delivered || e.State == outbox.Dropped) {
+		e, err := d.Box.Entry(w.Stream, seq)
+		if err == nil && goes != nil {
+			if on, why := goes(&e); !on {
+				over = errors.Join(over, why)
+				continue
+			}
+		}
+		if err == nil && (e.State == outbox.Delivered || e.State == outbox.Dropped) {
 			over = errors.Join(over, fmt.Errorf("record %s/%d is %s since %s: `gauger outbox show %[1]s/%[2]d` says how", w.Stream, seq, e.State, d.localTime(e.Since)))
 			continue
 		}
@@ -97,7 +104,15 @@ func (d *Server) dropRecords(ctx context.Context, w RecordQuery) (int, error) {
 	if strings.TrimSpace(w.Why) == "" {
 		return 0, errors.New("say why with --why: a dropped record is gone, and the reason is kept")
 	}
-	open, over := d.stillOpen(w)
+	open, over := d.stillOpen(w, func(e *outbox.Entry) (bool, error) {
+		if w.Absent || w.Stream != ledger.Tickets || !e.MaybeStored() {
+			return true, nil
+		}
+		return false, fmt.Errorf("%s/%d was sent without a clear answer: %s; if it has not, drop it with --absent", w.Stream, e.Record.Seq, ledger.MaybeThere(e.Record.Seq))
+	})
+	if len(open) == 0 {
+		return 0, over
+	}
 	n, err := d.Box.Drop(w.Stream, Person(ctx)+": "+w.Why, open...)
 	if err = errors.Join(over, err); n == 0 {
 		return n, err
@@ -107,14 +122,22 @@ func (d *Server) dropRecords(ctx context.Context, w RecordQuery) (int, error) {
 		Note: fmt.Sprintf("%s of %s (%v) dropped by %s: %s", ledger.Plural(n, "record"), w.Stream, w.Seqs, Person(ctx), w.Why)}))
 }
 
-// confirmRecords counts records as delivered that a person has seen at the service.
+// confirmRecords counts records as delivered that a person has seen at the service. Of tickets that count so already, and may be there more
+// than once, it keeps what was found.
 func (d *Server) confirmRecords(ctx context.Context, w RecordQuery) (int, error) {
 	if strings.TrimSpace(w.Why) == "" {
 		return 0, errors.New("say why with --why, such as where you have seen it: a confirmed record is not sent any more, and the reason is kept")
 	}
-	open, over := d.stillOpen(w)
+	looked := 0
+	open, over := d.stillOpen(w, func(e *outbox.Entry) (bool, error) {
+		if w.Stream != ledger.Tickets || !(e.State == outbox.Delivered && mayBeTwice(e.Unclear.Count, e.Confirmed)) {
+			return true, nil
+		}
+		looked++
+		return false, d.Ledger.LookedFor(e.Label, "looked for at the service by "+Person(ctx)+" on "+time.Now().In(d.zone()).Format(time.DateOnly)+": "+w.Why)
+	})
 	n, err := d.Box.Confirm(w.Stream, "confirmed by "+Person(ctx)+": "+w.Why, open...)
-	return n, errors.Join(over, err)
+	return looked + n, errors.Join(over, err)
 }
 
 // DecodeResult tells of one kept message that was decoded again.
@@ -213,8 +236,9 @@ type Entry struct {
 	Corr    string          `json:"correlation_id,omitempty"`
 	Reason  string          `json:"reason,omitempty"` // the service's words, or a person's, who has dropped it or seen it at the service
 	Unclear *UnclearSends   `json:"unclear,omitempty"`
-	Waits   string          `json:"waits,omitempty"` // why it has not left, in a sentence
-	Says    string          `json:"says,omitempty"`  // the load, values or words that it has, of one that has not left
+	Looked  string          `json:"looked,omitempty"` // how often the service has it, in the words of a person who has looked
+	Waits   string          `json:"waits,omitempty"`  // why it has not left, in a sentence
+	Says    string          `json:"says,omitempty"`   // the load, values or words that it has, of one that has not left
 	Body    json.RawMessage `json:"body,omitempty"`
 	Raw     []byte          `json:"raw,omitempty"`     // of a record that cannot be read
 	Request *ServiceRequest `json:"request,omitempty"` // that takes it to the service; only where one record is shown
@@ -228,10 +252,13 @@ type UnclearSends struct {
 	Seen  string    `json:"seen,omitempty"` // at the last one
 }
 
+// mayBeTwice says that a delivered record may be at the service more than once, after so many sends without a clear answer.
+func mayBeTwice(sends int, reason string) bool { return sends > 1 || sends == 1 && reason == "" }
+
 // copies says how often the service may have a record that counts as delivered; empty: once. reason is that of a person who has seen it there:
 // then none but those sends has brought it.
 func (u *UnclearSends) copies(state, reason string) string {
-	if u == nil || state != outbox.Delivered.String() || reason != "" && u.Count < 2 {
+	if u == nil || state != outbox.Delivered.String() || !mayBeTwice(u.Count, reason) {
 		return ""
 	}
 	times := u.Count
@@ -242,7 +269,12 @@ func (u *UnclearSends) copies(state, reason string) string {
 }
 
 // Repeated is what a record says that the service may have more than once; empty: it has it once, or not at all.
-func (e *Entry) Repeated() string { return e.Unclear.copies(e.State, e.Reason) }
+func (e *Entry) Repeated() string {
+	if e.Looked != "" {
+		return ""
+	}
+	return e.Unclear.copies(e.State, e.Reason)
+}
 
 // Text says how many there were, when, and what was seen; empty: there were none. at writes a time down.
 func (u *UnclearSends) Text(at func(time.Time) string) string {

@@ -59,8 +59,9 @@ func (r *TicketRow) ForReview() (why []string) {
 		why = append(why, r.Load.Review...)
 	}
 	if !agrees {
-		why = slices.Concat(why, r.Learned(), r.Repeated())
+		why = append(why, r.Learned()...)
 	}
+	why = append(why, r.Repeated()...) // a truck's ticket says nothing of copies
 	if h := r.Hauled; h.Verdict() == "APART" && (h.Within == nil || !*h.Within) {
 		why = append(why, h.String())
 	}
@@ -84,7 +85,7 @@ func (r *TicketRow) touched() time.Time {
 // Repeated says that a ticket was taken after sends without a clear answer, or seen there after several. The service gives no run ticket back
 // and promises nothing of a number that comes again, so that only a person who sees its list can tell.
 func (r *TicketRow) Repeated() []string {
-	if text := r.Unclear.copies(r.State, r.Reason); text != "" {
+	if text := r.Unclear.copies(r.State, r.Reason); text != "" && r.Looked == "" {
 		return []string{text}
 	}
 	return nil
@@ -189,8 +190,11 @@ func (r *TicketRow) SendingRemarks() (all []string) {
 	if r.State == "delivered" && r.Reason != "" {
 		all = append(all, r.Reason)
 	}
-	if r.Unclear != nil && r.State != "dropped" {
+	if r.Unclear != nil {
 		all = append(all, ledger.Plural(r.Unclear.Count, "send")+" without a clear answer")
+	}
+	if r.Looked != "" {
+		all = append(all, r.Looked)
 	}
 	return all
 }

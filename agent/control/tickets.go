@@ -135,7 +135,7 @@ func (d *Server) unread(all []ledger.TicketRecord, now time.Time) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s of the last 7 days, hauled or matched then, %.2f bbl, %s review: %s. `gauger tickets list --review` shows all: match the truck's ticket, or replace or void what is wrong",
+	return fmt.Sprintf("%s of the last 7 days, hauled or matched then, %.2f bbl, %s review: %s. `gauger tickets list --review` shows all: match the truck's ticket, or replace or void what is wrong; what the service may have more than once, look for in its list, have the copies taken out there, and say so with `gauger outbox confirm tickets/SEQ --why TEXT`",
 		ledger.Plural(n, "ticket"), bbl, one(n, "needs", "need"), strings.Join(named, "; "))
 }
 

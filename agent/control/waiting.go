@@ -116,6 +116,9 @@ func (d *Server) drainStatus(streams map[string]outbox.Counts) (_ map[string]Dra
 					out.Why += fmt.Sprintf("; %d more wait behind", more)
 				}
 			}
+			if n := s.Unclear; n > 0 && !s.Troubled.IsZero() && !unclearTrouble(s) {
+				out.Why += fmt.Sprintf("; the service may have %d of them, sent without a clear answer before", n)
+			}
 			if c.Waiting == uint64(s.Parked) {
 				out.Why, out.Unknown = ParkedWhy, ""
 			}
@@ -325,6 +328,9 @@ func (d *Server) withReason(e outbox.Entry) Entry {
 				out.Waits = fmt.Sprintf(waitsBehind+"%s/%d, not sent yet", e.Stream, s.FirstSeq)
 			}
 		}
+		if n := e.Record.Attempt; n > 0 && !(d.Daemon && unclearTrouble(s)) {
+			out.Waits += fmt.Sprintf("; it was sent %s without a clear answer before, so that the service may have it", ledger.Plural(n, "time"))
+		}
 	}
 	return out
 }
@@ -344,7 +350,7 @@ func (d *Server) view(e outbox.Entry, whole bool) (Entry, error) {
 		if err != nil {
 			return out, err
 		}
-		out.Body = b.Ticket
+		out.Body, out.Looked = b.Ticket, b.Looked
 	}
 	op, sends := ledger.Operations[e.Stream]
 	if !sends || out.Body == nil {

@@ -235,3 +235,8 @@ func dropFrom(f reflect.Value, name string) (names []string) {
 func saysNothing(r collectors.Reading) bool {
 	return r.Quality != collectors.Good && math.IsNaN(r.Value) && r.Asked.IsZero()
 }
+
+// MaybeThere says what to do about the ticket of a position in the outbox that the service may have, where it has it.
+func MaybeThere(seq uint64) string {
+	return fmt.Sprintf("the service may have it, so look there first; if it has it, `gauger outbox confirm %s/%d --why TEXT`, and then `gauger tickets add --replaces` or `gauger tickets reject --left` where it is wrong", Tickets, seq)
+}

@@ -40,6 +40,7 @@ type TicketRecord struct {
 	Gauged     []float64       `json:"gauged_in,omitempty"` // opening and closing of a ticket that a person wrote
 	Anyway     string          `json:"anyway,omitempty"`    // why a person wrote it though something spoke against it
 	Given      *Given          `json:"given,omitempty"`     // what that person gave beside the gauges, or took over from the ticket that it replaces
+	Looked     string          `json:"looked,omitempty"`    // how often the service has it, by who has looked there, where it may have it more than once
 	Rebuilt    string          `json:"rebuilt,omitempty"`   // from what, since a damaged outbox has lost its record; what was seen of it is gone
 
 	share [2]float64 // from where to where its part of that load's inflow goes, of 1

@@ -183,6 +183,10 @@ func (l *Ledger) whyNotHeld(number string) error {
 		return fmt.Errorf("ticket %s: %w: it was rejected on %s by %s; `gauger tickets add` writes another", b.Number, ErrLeft, at, b.Rejected)
 	}
 	if e, err := l.box.Entry(Tickets, b.Seq); err == nil && (e.State == outbox.Waiting || e.State == outbox.Dead) {
+		if e.MaybeStored() {
+			return fmt.Errorf("ticket %s: %w: it was sent without a clear answer: %s; if it has not and it is wrong, take it out with `gauger outbox drop %s/%d --absent --why TEXT`, and write the right one with `gauger tickets add`",
+				b.Number, ErrLeft, MaybeThere(b.Seq), Tickets, b.Seq)
+		}
 		return fmt.Errorf("ticket %s: %w: it is in the queue since %s and is not delivered; if it is wrong, take it out with `gauger outbox drop %s/%d --why TEXT`, and write the right one with `gauger tickets add`",
 			b.Number, ErrLeft, at, Tickets, b.Seq)
 	}

@@ -86,6 +86,18 @@ func (l *Ledger) Void(number, person, why string) error {
 	})
 }
 
+// LookedFor keeps what a person has found who has looked how often the service has a ticket.
+func (l *Ledger) LookedFor(number, words string) error {
+	words, err := plainText("the reason", words, textMost)
+	if err != nil {
+		return err
+	}
+	return l.update(func(tx *txn) error {
+		tx.amendTicket(number, func(b *TicketRecord) { b.Looked = words })
+		return nil
+	})
+}
+
 // updateHeld lets a person change one held ticket, all or nothing.
 func (l *Ledger) updateHeld(number string, change func(*txn, int) error) error {
 	return l.update(func(tx *txn) error {

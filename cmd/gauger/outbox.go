@@ -227,7 +227,7 @@ func parseRecord(text string, needSeq bool) (control.RecordQuery, error) {
 }
 
 // changeRecords runs a command that names records, or a whole stream, and sends request with them.
-func changeRecords(ctx context.Context, c *call, request, done, why string, rest []string, needSeq bool) error {
+func changeRecords(ctx context.Context, c *call, request, done string, with control.RecordQuery, rest []string, needSeq bool) error {
 	if len(rest) == 0 {
 		return usageError{c.command + " wants a record, as STREAM/NUMBER"}
 	}
@@ -237,7 +237,7 @@ func changeRecords(ctx context.Context, c *call, request, done, why string, rest
 		if err != nil {
 			return err
 		}
-		which.Why = why
+		which.Why, which.Absent = with.Why, with.Absent
 		all = append(all, which)
 	}
 	total := 0
@@ -257,7 +257,7 @@ func changeRecords(ctx context.Context, c *call, request, done, why string, rest
 				fmt.Fprintf(c.out, "%s: %s %s\n", rest[i], countText(n, "record"), done)
 				var e control.Entry
 				if request == confirmRequest && d.request(ctx, "outbox.show", which, &e) == nil && e.Repeated() != "" {
-					fmt.Fprintf(c.out, "  it was sent %s without a clear answer: %s, so look into its list whether it stands there once\n", countText(e.Unclear.Count, "time"), e.Repeated())
+					fmt.Fprintf(c.out, "  it was sent %s without a clear answer: %s, so look into its list whether it stands there once, and say so with another `outbox confirm`\n", countText(e.Unclear.Count, "time"), e.Repeated())
 				}
 			}
 		}
@@ -273,7 +273,7 @@ func runOutboxRetry(ctx context.Context, c *call, args []string) error {
 	if slices.ContainsFunc(args, isRefusedMessage) {
 		return decodeMessages(ctx, c, args)
 	}
-	return changeRecords(ctx, c, "outbox.retry", "queued again", "", args, false)
+	return changeRecords(ctx, c, "outbox.retry", "queued again", control.RecordQuery{}, args, false)
 }
 
 // confirmRequest asks that a record counts as delivered.
@@ -281,21 +281,24 @@ const confirmRequest = "outbox.confirm"
 
 func outboxConfirmCommand(c *call) *cobra.Command {
 	return newEndCommand(c, "confirm STREAM/SEQ --why TEXT", "the service has it: count a record as delivered and send it no more", confirmRequest, "confirmed",
-		"say why with --why, such as where you have seen it: a confirmed record is not sent any more, and the reason is kept")
+		"say why with --why, such as where you have seen it: a confirmed record is not sent any more, and the reason is kept", nil)
 }
 
 func outboxDropCommand(c *call) *cobra.Command {
-	return newEndCommand(c, "drop STREAM/SEQ --why TEXT", "give a record up", "outbox.drop", "given up",
-		"say why with --why: a dropped record is gone, and the reason is kept")
+	absent := false
+	cmd := newEndCommand(c, "drop STREAM/SEQ --why TEXT", "give a record up", "outbox.drop", "given up",
+		"say why with --why: a dropped record is gone, and the reason is kept", &absent)
+	cmd.Flags().BoolVar(&absent, "absent", false, "of a ticket that the service may have: you have looked there, and it has not")
+	return cmd
 }
 
-func newEndCommand(c *call, use, about, request, done, missing string) *cobra.Command {
+func newEndCommand(c *call, use, about, request, done, missing string, absent *bool) *cobra.Command {
 	why := ""
 	cmd := newCommand(c, use, about, func(ctx context.Context, c *call, args []string) error {
 		if strings.TrimSpace(why) == "" {
 			return usageError{missing}
 		}
-		return changeRecords(ctx, c, request, done, why, args, true)
+		return changeRecords(ctx, c, request, done, control.RecordQuery{Why: why, Absent: absent != nil && *absent}, args, true)
 	})
 	cmd.Flags().StringVar(&why, "why", "", "`TEXT` of the reason, which is kept")
 	return cmd

@@ -268,7 +268,7 @@ func (r *ticketRow) outcomeSentences(h site) []string {
 	}
 	out = append(out, "The ticket is "+r.stateText(h)+".")
 	for _, text := range r.Repeated() {
-		out = append(out, "Before that "+countText(r.Unclear.Count, "send")+" without a clear answer went out: "+text+", so look into its list.")
+		out = append(out, "Before that "+countText(r.Unclear.Count, "send")+" without a clear answer went out: "+text+", so look into its list, and say what you find with `gauger outbox confirm "+fmt.Sprintf("%s/%d", ledger.Tickets, r.Seq)+" --why TEXT`.")
 	}
 	switch {
 	case r.Voided != "":

@@ -253,6 +253,7 @@ func (r *ticketRow) addPeople(s *sheet, at func(time.Time) string) {
 // addReceipt adds the service's answer.
 func (r *ticketRow) addReceipt(s *sheet, at func(time.Time) string) {
 	s.add("unclear", "%s", r.Unclear.Text(at))
+	s.add("looked", "%s", r.Looked)
 	if r.Status == 0 {
 		return
 	}
