@@ -18,6 +18,7 @@ type rollback struct {
 	marks    *highWater // nil: there are none
 	mended   *salvager  // nil: the file was sound
 	older    bool       // the marks are of a later generation
+	empty    bool       // the file has never had a record
 	unmarked bool       // how far the box had been the receipts alone tell, and not of all
 	doubtful int        // records that wait again
 	lost     uint64     // records, besides those of which a salvage knows by itself
@@ -28,6 +29,10 @@ type rollback struct {
 // newRollback compares. found is the generation that the file was at, before it was salvaged if it was: mended.
 func newRollback(b *Box, found uint64, mended *salvager) *rollback {
 	rb := &rollback{b: b, marks: b.highWater, mended: mended}
+	rb.empty = true
+	for _, s := range b.streams {
+		rb.empty = rb.empty && s.counts.Accepted == 0
+	}
 	rb.older = rb.marks != nil && rb.marks.Generation > found
 	rb.unmarked = mended == nil && !rb.marks.covers(found) && rb.behindReceipts()
 	return rb
@@ -112,7 +117,13 @@ func (rb *rollback) note() {
 		advice = "; those that had left became dead letters: compare them with the service, then confirm what it has and retry what it has not"
 	}
 	told := strings.Join(rb.told, "; ")
+	if told == "" && len(rb.behind) > 0 {
+		told = "its records had all left, and are known by their receipts as far as those are kept"
+	}
 	switch {
+	case rb.mended == nil && rb.empty && told != "":
+		rb.b.note(Note{Kind: NoteSalvaged, Behind: rb.behind, Message: "the outbox file was EMPTIED or was not there, and what lies beside it knows better: the figures of its tickets, which of them were void, " +
+			"trucks' tickets, tanks and their book are gone; " + told + advice + ". If there is a backup, put it back with gauger stopped"})
 	case rb.mended != nil && told != "":
 		rb.mended.noteMended(rb.lost, " (by the marks and receipts beside it: "+told+advice+")")
 	case rb.mended != nil:

@@ -91,3 +91,37 @@ func read(t *testing.T, path string) []byte {
 	}
 	return b
 }
+
+// A file that was emptied or deleted after all of it had left loses no record, and all that was kept beside them: it is told, once, and of a new
+// site nothing is.
+func TestAnEmptiedFileIsTold(t *testing.T) {
+	for name, had := range map[string][]string{"delivered": {"one", "two"}, "new": nil} {
+		for how, empty := range map[string]func(path string) error{"emptied": func(path string) error { return os.Truncate(path, 0) }, "deleted": os.Remove} {
+			synctest.Test(t, func(t *testing.T) {
+				path := boxPath(t)
+				b := open(t, path, outbox.Options{})
+				if had != nil {
+					put(t, b, "tickets", had...)
+					drained(t, b, "tickets", &outboxtest.Service{})
+				}
+				shut(t, b)
+				if err := empty(path); err != nil {
+					t.Fatal(err)
+				}
+				var told notes
+				for range 2 {
+					b = open(t, path, outbox.Options{Notify: told.add})
+					if c, n := counts(t, b, "tickets"), uint64(len(had)); c.Accepted != n || c.Delivered != n {
+						t.Errorf("%s, %s: %+v", name, how, c)
+					}
+					shut(t, b)
+				}
+				if n := told.count(outbox.NoteSalvaged); (n == 1) != (had != nil) || n > 1 {
+					t.Errorf("%s, %s: told was %v", name, how, told.all)
+				} else if n == 1 && (!strings.Contains(told.all[0].Message, "EMPTIED") || !slices.Equal(told.all[0].Behind, []string{"tickets"})) {
+					t.Errorf("%s, %s: told was %+v", name, how, told.all[0])
+				}
+			})
+		}
+	}
+}

@@ -233,7 +233,7 @@ func (l *Ledger) RebuildTickets() error {
 func (l *Ledger) rebuilt(e outbox.Entry) TicketRecord {
 	at := cmp.Or(e.Record.At, e.Since).Round(0)
 	b := TicketRecord{Number: e.Label, Seq: e.Record.Seq, Queued: at, Start: at, End: at,
-		Rebuilt: "known by its receipt alone, its record was lost with a damaged outbox: the service has its figures"}
+		Rebuilt: "known by its receipt alone, its record was lost with a damaged outbox: the service has its figures, and whether it was void, or another booked in its place, is not known here"}
 	for i := range l.site.Tanks { // gauger's own numbers say tank and start
 		t := &l.site.Tanks[i]
 		from, err := time.Parse(numberStamp, b.Number[max(0, len(b.Number)-len(numberStamp)):])
