@@ -330,6 +330,7 @@ func (tx *txn) judgeManual(w *ManualTicket, known []TicketRecord) (doubts []stri
 	if past, year := tx.now.Round(0).Sub(w.Start), tx.now.Round(0).Sub(w.Start.AddDate(1, 0, 0)); past > longAgo || year >= 0 && year < lateMost {
 		doubt("the load began on %s, %.0f days ago: look at the year", w.Start.In(site.Zone).Format(time.DateOnly), past.Hours()/24)
 	}
+	doubts = append(doubts, unlikePast(w.Tank, w.Start, w.BSW, known, site.Zone)...)
 	if w.Purchaser != "" {
 		doubts = append(doubts, unknownBuyer(site.Tanks, w.Purchaser, known)...)
 	}

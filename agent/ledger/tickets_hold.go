@@ -149,12 +149,15 @@ func (l *Ledger) Edit(c EditArgs, person string) (made []Edit, err error) {
 		applyEdits(&after, made)
 		before := figureDoubts(ticket)
 		doubts := slices.DeleteFunc(figureDoubts(after), func(d string) bool { return slices.Contains(before, d) })
+		known, err := tx.l.listTickets()
+		if err != nil {
+			return err
+		}
 		if after.Purchaser != ticket.Purchaser {
-			known, err := tx.l.listTickets()
-			if err != nil {
-				return err
-			}
 			doubts = append(doubts, unknownBuyer(tx.l.site.Tanks, after.Purchaser, known)...)
+		}
+		if after.BSW != ticket.BSW {
+			doubts = append(doubts, unlikePast(h.Load.Tank, time.Time{}, after.BSW, known, tx.l.site.Zone)...)
 		}
 		if _, err := insisted(doubts, c.Anyway); err != nil {
 			return err

@@ -278,11 +278,14 @@ func (r *ticketRow) csvLine(h site) []string {
 		}
 	}
 	gone := !r.Booked()
-	sums := func(bbl *float64) string { return when(!gone, figureText(bbl, 2)) }
+	sums, removed := func(bbl *float64) string { return when(!gone, figureText(bbl, 2)) }, r.RemovedBbl()
+	if removed == nil { // at the least, as of a load whose inflow nobody knows: a sum without it would lack a truck that the book has
+		removed = f.bbl
+	}
 	line := []string{
 		r.Day, spreadsheetText(r.Number), spreadsheetText(r.Tank), spreadsheetText(buyer), at(r.Start), at(r.End),
 		open, levelText(f.open), closing, levelText(f.closing), figureText(openBbl, 2), figureText(closeBbl, 2), sums(f.bbl),
-		sums(r.RemovedBbl()), sums(r.Inflow()), sums(off), figureText(v.OpenDegF, 1), figureText(v.CloseDegF, 1), figureText(v.Gravity, 4), figureText(v.API60, 1),
+		sums(removed), sums(r.Inflow()), sums(off), figureText(v.OpenDegF, 1), figureText(v.CloseDegF, 1), figureText(v.Gravity, 4), figureText(v.API60, 1),
 		figureText(v.BSW, 2), figureText(v.OpenCTL, 5), figureText(v.CloseCTL, 5), sums(v.GrossBbl), sums(v.NetBbl),
 	}
 	if t := r.Hauled; t != nil {
