@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -180,4 +181,37 @@ func (tx *txn) ticketOfLoad(c tank.Correction) *TicketRecord {
 		}
 	}
 	return nil
+}
+
+const (
+	leastPast = 3              // tickets of a tank tell what is usual of it
+	tenfold   = 9.9            // times the usual sediment and water is a decimal point in another place
+	dayBefore = 24 * time.Hour // may be before the first load that gauger saw there
+	leastBSW  = 1.0            // percent, below which the usual may as well be so little
+)
+
+// unlikePast doubts what a tank's past tickets speak against: a run before the first that was seen there, as with a wrong month, and ten times its
+// usual sediment and water.
+func unlikePast(id string, start time.Time, bsw *float64, known []TicketRecord, zone *time.Location) (doubts []string) {
+	var had []float64
+	var first time.Time
+	for i := range known {
+		b := &known[i]
+		if b.Tank != id || b.Off() {
+			continue
+		}
+		if b.Load != nil && (first.IsZero() || b.Start.Before(first)) {
+			first = b.Start
+		}
+		if b.Volumes != nil && b.Volumes.BSW != nil {
+			had = append(had, *b.Volumes.BSW)
+		}
+	}
+	if !start.IsZero() && start.Before(first.Add(-dayBefore)) {
+		doubts = append(doubts, fmt.Sprintf("the load began on %s, before the first that was seen of %s, on %s: look at the month", start.In(zone).Format(time.DateOnly), id, first.In(zone).Format(time.DateOnly)))
+	}
+	if slices.Sort(had); len(had) >= leastPast && bsw != nil && *bsw >= leastBSW && *bsw >= tenfold*had[len(had)/2] {
+		doubts = append(doubts, fmt.Sprintf("bsw %g is ten times what tickets of %s usually have, %g", *bsw, id, had[len(had)/2]))
+	}
+	return doubts
 }
