@@ -285,7 +285,7 @@ func (u *update) lifted(i int, ts *tankState, d draw) (l lift, ok bool) {
 		if before, seen := ts.levels.meanSlope(r.t, inflowLongest, per, math.Inf(1)); seen >= inflowShort/2 {
 			inflow = stats.Clamp(before, 0, inflowMost)
 		}
-		jumped := ts.faults.jumpedAt > r.t || jumpedUp(ts, t, r.t, d.start) >= explainedShare*fall
+		jumped := ts.faults.jumpedAt > r.t || leapt(ts, t, u.site.speed, r.t, d.start, explainedShare*fall)
 		if high := d.opening.level-r.v-inflow*(d.start-r.t) >= explainedShare*fall; !high && !(jumped && r.t > d.start-undoneJunk) {
 			continue
 		}
@@ -338,6 +338,18 @@ func (l *levels) before(at float64) (out []point) {
 		out = append(out, point{l.history[k].t, float64(l.history[k].v)})
 	}
 	return out
+}
+
+// leapt says that between two times the level rose by so many inches faster than oil does.
+func leapt(ts *tankState, t *Tank, speed, from, to, inches float64) bool {
+	b := between(ts.levels.recent, from, to)
+	for k := 1; k < len(b); k++ {
+		dt := b[k].t - b[k-1].t
+		if dt < ts.interval.gapMin(t, speed) && float64(b[k].v-b[k-1].v) > math.Max(inches, t.maxRate(float64(b[k].v))*dt) {
+			return true
+		}
+	}
+	return false
 }
 
 // pumped says that a draw looks like a pump's work: readings while it lasted, each a little lower, as fast as a pump and
