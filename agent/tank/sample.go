@@ -104,9 +104,7 @@ func searchTime(b []sample, t float64) int {
 	return lo
 }
 
-// values are the levels of some samples. Inlined at each of its 60 calls it costs the binary 7 KB.
-//
-//go:noinline
+// values are the levels of some samples.
 func values(b []sample) []float64 {
 	out := make([]float64, len(b))
 	for i, s := range b {
