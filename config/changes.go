@@ -112,7 +112,8 @@ func (c *Config) ChangesFrom(old *Config) (all []Change, err error) {
 		all = append(all, Change{Path: "devices " + name, Old: there})
 	}
 	for _, t := range c.Tanks {
-		if i := slices.IndexFunc(old.Tanks, func(o Tank) bool { return o.ID == t.ID }); i >= 0 && !t.Table.Same(old.Tanks[i].Table) {
+		i := slices.IndexFunc(old.Tanks, func(o Tank) bool { return o.ID == t.ID })
+		if i >= 0 && !t.Table.Same(old.Tanks[i].Table) && (t.Strapping.Given() || old.Tanks[i].Strapping.Given()) { // else its height or its diameter tells
 			all = append(all, Change{"tanks " + t.ID + " strapping", measureText(&old.Tanks[i]), another + ": " + measureText(&t)})
 		}
 	}

@@ -147,3 +147,14 @@ func BenchmarkGroups(b *testing.B) {
 		cfg.Groups()
 	}
 }
+
+// Another height of a tank without a strapping table is one change: its barrels go by the diameter as before.
+func TestAnotherHeightIsNoOtherStrapping(t *testing.T) {
+	by := func(height string) *Config {
+		return withEdits(t, "id: TK-2, level: far/level, height: 20ft, strapping: [[0, 0], [240, 480]]", "id: TK-2, level: far/level, height: "+height+", diameter: 12ft")
+	}
+	all, err := by("19ft").ChangesFrom(by("20ft"))
+	if err != nil || len(all) != 1 || all[0].Path != "tanks TK-2 height" {
+		t.Errorf("%v, %v; want the height alone", all, err)
+	}
+}

@@ -237,11 +237,11 @@ func (s siteTanks) addEvidence(i int, ts *tankState, d draw, now float64, l *Loa
 		Watched: time.Duration(math.Max(0, math.Min(now, ts.last.t)-d.end-d.closing.carried)) * time.Second, // readings may have stopped
 	}
 	if hidden := l.Rivals.Unread; len(hidden) > 0 && len(l.Review) == 0 {
-		who := hidden[0]
+		who := hidden[0] + " not read meanwhile, or its value"
 		if n := len(hidden); n > 1 {
-			who = fmt.Sprintf("%d other tanks", n)
+			who = fmt.Sprintf("%d other tanks not read meanwhile, or their values", n)
 		}
-		l.Remarks = append(l.Remarks, who+" not read meanwhile, or its value stood still: a transfer is not excluded")
+		l.Remarks = append(l.Remarks, who+" stood still: a transfer is not excluded")
 	}
 	for range s.separate(i) {
 		l.Rivals.Others++

@@ -159,7 +159,7 @@ func outdated(all []ledger.TicketRecord, old, now *config.Config, file string, a
 			named = append(named[:3], fmt.Sprintf("%d more", more))
 		}
 		if named != nil {
-			says = append(says, fmt.Sprintf("%s: tickets of the last 30 days have left with the old figures: %s. `gauger backtest -c %s --against sent` shows what each would be; `gauger tickets add --replaces NUMBER --why TEXT` books the right one in its place",
+			says = append(says, fmt.Sprintf("%s: tickets of the last 30 days were written with the old figures: %s. `gauger backtest -c %s --against sent` shows what each would be; `gauger tickets add --replaces NUMBER --why TEXT` books the right one in its place once it has been delivered",
 				t.ID, strings.Join(named, ", "), file))
 		}
 	}

@@ -59,7 +59,7 @@ func TestTicketsOfOldFiguresAreNamed(t *testing.T) {
 	all := []ledger.TicketRecord{ticket("A-OLD", 31), ticket("A-1", 3), ticket("A-VOID", 2)}
 	all[2].Voided = "ann"
 	told := func(old, now *config.Config) string { return strings.Join(outdated(all, old, now, "new.yaml", at), "") }
-	const want = "TK-1: tickets of the last 30 days have left with the old figures: A-1 (161.1 bbl, would be 151.1). `gauger backtest -c new.yaml --against sent` shows"
+	const want = "TK-1: tickets of the last 30 days were written with the old figures: A-1 (161.1 bbl, would be 151.1). `gauger backtest -c new.yaml --against sent` shows"
 	if got := told(site(192, "percent"), site(180, "percent")); !strings.HasPrefix(got, want) {
 		t.Errorf("a height in percent: %q", got)
 	}

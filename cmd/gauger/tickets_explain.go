@@ -205,7 +205,7 @@ func widestStep(l *tank.Load) (from, to float64) {
 // sayUnread says which tanks nobody read, so that oil may have gone there, and what went into the others.
 func sayUnread(v *tank.Rivals, say func(format string, args ...any)) {
 	others := when(v.RoseBbl >= 0.5, fmt.Sprintf("; the others took %.1f bbl", v.RoseBbl))
-	say("A transfer to another tank: not known, %s had no reading meanwhile%s.", strings.Join(v.Unread, " and "), others)
+	say("A transfer to another tank: not known, %s had no reading meanwhile, or a value that stood still%s.", strings.Join(v.Unread, " and "), others)
 }
 
 // otherCausesSeen are those that the readings inside the fall exclude.
@@ -217,9 +217,9 @@ func otherCausesSeen(l *tank.Load, v *tank.Rivals, say func(format string, args 
 	case v.Others == 0:
 		say("A transfer to another tank: gauger watches no other tank here into which it could have gone.")
 	case v.RoseBbl < 0.5 && v.Others == 1:
-		say("A transfer to another tank: no, the other tank that gauger watches here did not rise meanwhile.")
+		say("A transfer to another tank: no, the other tank that gauger watches here took in no more meanwhile than its well makes.")
 	case v.RoseBbl < 0.5:
-		say("A transfer to another tank: no, none of the %d others that gauger watches here rose meanwhile.", v.Others)
+		say("A transfer to another tank: no, none of the %d others that gauger watches here took in more meanwhile than its well makes.", v.Others)
 	case v.Others == 1:
 		say("A transfer to another tank: no, %s is the only other tank that gauger watches here, and it took %.1f bbl.", v.Rose, v.RoseBbl)
 	default:
