@@ -220,8 +220,8 @@ func standsBehind(ts *tankState, d draw, slack, made float64) (b []node, level f
 }
 
 // shutBehind says that behind a draw before which its tank stood for some times as long as its well had paused, in as long a time before that or more, it
-// stands again, and that both together are far longer than two such pauses: it was shut in until then.
-func shutBehind(ts *tankState, d draw, stood, times float64) bool {
+// stands again, for some share of such a pause at least, and that both together are far longer than two of them: it was shut in until then.
+func shutBehind(ts *tankState, d draw, stood, times, share float64) bool {
 	if d.start-2*stood < math.Max(ts.decidedTo+resumeFirst, d.start-stillLook) {
 		return false
 	}
@@ -230,7 +230,7 @@ func shutBehind(ts *tankState, d draw, stood, times float64) bool {
 		return false
 	}
 	pause, behind := stood/times, b[k-1].t-d.end
-	return behind > math.Max(pauseShare*pause, keptShut/2) && times+behind/pause > pausesMore
+	return behind > math.Max(share*pause, keptShut/2) && times+behind/pause > pausesMore
 }
 
 // neverRoseSo says that a level never rose by so many inches beyond its inflow within minutes before a draw, behind other draws than that.

@@ -61,13 +61,6 @@ func TestAWellThatIsShutInForTheLoad(t *testing.T) {
 		}
 		return on
 	}
-	dumps := func(from, to float64) (on []tanktest.Move) { // of a separator, which pauses for up to 420 s
-		gaps := []float64{60, 330, 90, 150, 420, 30, 90, 240, 60}
-		for k := 0; from < to; k++ {
-			on, from = append(on, tanktest.Move{From: from, Bbl: -1.2, Rate: 3}), from+gaps[k%len(gaps)]
-		}
-		return on
-	}
 	for name, moves := range map[string][]tanktest.Move{
 		"shut in":                     append(comes(0, load.From-1500, 180, 1.2), comes(load.End()+480, last, 180, 1.2)...),
 		"long before, briefly behind": append(dumps(0, load.From-2400), dumps(load.End()+300, last)...),
@@ -79,5 +72,26 @@ func TestAWellThatIsShutInForTheLoad(t *testing.T) {
 		if len(r.loads) != 1 || math.Abs(r.loads[0].RemovedBbl-load.Bbl) > 1 || len(r.loads[0].Review) > 0 {
 			t.Errorf("%s: %+v, want %g bbl that ask nothing", name, r.loads, load.Bbl)
 		}
+	}
+}
+
+// dumps are those of a separator, which pauses for up to 420 s.
+func dumps(from, to float64) (on []tanktest.Move) {
+	gaps := []float64{60, 330, 90, 150, 420, 30, 90, 240, 60}
+	for k := 0; from < to; k++ {
+		on, from = append(on, tanktest.Move{From: from, Bbl: -1.2, Rate: 3}), from+gaps[k%len(gaps)]
+	}
+	return on
+}
+
+// A full tank stands for an hour because it spills over into its neighbour, and its well fills it again from its load on: that the first dump behind the
+// load is minutes away says nothing.
+func TestATankThatSpilledOverWasNotShutIn(t *testing.T) {
+	load, last := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 180, Rate: 5}, 8*tanktest.Hour
+	own := append(append(dumps(0, load.From-4800), dumps(load.From, load.End()-100)...), dumps(load.End()+300, last)...)
+	r := newRig(t, tanktest.Well{Level0: 110, Moves: append(own, load)}, tanktest.Well{Level0: 60, Moves: dumps(load.From-4800, load.From)})
+	r.run(0, last)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].RemovedBbl-load.Bbl) > 3 {
+		t.Errorf("%+v, want %g bbl", r.loads, load.Bbl)
 	}
 }

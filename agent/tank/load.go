@@ -86,7 +86,10 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	usual, most, before := made(d.usualInflow), made(math.Max(until, d.inflowAfter)), made(until)
 	rate, fair := math.Max(d.inflowBefore, d.inflowAfter), 2*math.Hypot(unsure, made(d.inflow.err))
 	since, longer := ts.stillSince(d)
-	stood := d.start - since
+	stood, paused := d.start-since, pauseShare
+	if s.othersFilled(i, since, d.start) >= explainedShare*made(rate)*stood/(d.end-d.start) { // it stood since its well filled others, and may be turned to it now
+		paused = 1
+	}
 	again := math.Min(d.next-nodeEvery, d.end+stood)
 	_, kept := keptFrom(ts, t, d)
 	away := kept || s.shutOff(i, d, d.start, d.end) && before < leapMost*own || s.passedBy(i, d, since) || s.tookAll(i, d, own, unsure)
@@ -108,7 +111,7 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 		return own, err
 	case away: // what rose until then as it does behind had not stood
 		return 0, fair
-	case longer > 1 && shutBehind(ts, d, stood, longer):
+	case longer > 1 && shutBehind(ts, d, stood, longer, paused):
 		return cameByTurns(ts, t, d, turns, 0, fair)
 	case longer > stillMore && 3*ts.levels.roseBefore(again, again-d.end) < rate: // it is shut in, or comes in bursts
 		return cameByTurns(ts, t, d, turns, 0, math.Max(fair, per*ts.levels.mostBeyond(d.start, d.end-d.start, d.inflow.usual, per)))
