@@ -98,6 +98,7 @@ func (b *Box) All(stream string, state State, after uint64) iter.Seq2[Entry, err
 			page, err := b.Entries(stream, state, after, 0)
 			if err != nil {
 				yield(Entry{}, err)
+				return
 			}
 			if len(page) == 0 {
 				return

@@ -110,7 +110,7 @@ func (d *Server) dropRecords(ctx context.Context, w RecordQuery) (int, error) {
 		}
 		return false, fmt.Errorf("%s/%d was sent without a clear answer: %s; if it has not, drop it with --absent", w.Stream, e.Record.Seq, ledger.MaybeThere(e.Record.Seq))
 	})
-	if len(open) == 0 {
+	if len(open) == 0 && over != nil {
 		return 0, over
 	}
 	n, err := d.Box.Drop(w.Stream, Person(ctx)+": "+w.Why, open...)

@@ -354,8 +354,8 @@ func (ts *tankState) cameAndWent(d draw) bool {
 	return false
 }
 
-// frozenAtEnd says that the value stands still since the end of a draw as this sensor never does, or seldom does where readings are so far apart
-// that a confirmation is too short to see it, so that the end may be the sensor's and not the truck's; it is waited for.
+// frozenAtEnd says that the value stands still since the end of a draw as this sensor never does, or seldom does where readings are far apart, or
+// through steps that its well made until then: the end may be the sensor's and not the truck's, and is waited for.
 func (ts *tankState) frozenAtEnd(t *Tank, d draw, now float64) bool {
 	long, left := stoodThrough(ts, d, now)
 	through := long > 0 && left == 0 && now < d.end+math.Min(t.Loads.Stuck.Seconds(), stillMost)

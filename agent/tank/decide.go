@@ -249,8 +249,8 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 			d.doubts = append(d.doubts, u.slowShares(i, d, removed, now)...)
 		}
 		if mate, bbl := u.filledMates(i, d); bbl > 0 {
-			d.cameIn, d.closing.err = -bbl, math.Hypot(d.closing.err, bbl/2/t.Table.PerInch(d.closing.level))
-			d.doubt("tank %s of its group stood lower and took in %.1f bbl of what left this one: no truck had them", mate, bbl)
+			d.cameIn = -bbl
+			d.doubtGauge(&d.closing, bbl/2/t.Table.PerInch(d.closing.level), "tank %s of its group stood lower and took in %.1f bbl of what left this one: no truck had them", mate, bbl)
 		}
 		d.doubts = append(d.doubts, u.missingShares(i, d, removed)...)
 	case t.Valve:

@@ -87,7 +87,7 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	rate, fair := math.Max(d.inflowBefore, d.inflowAfter), 2*math.Hypot(unsure, made(d.inflow.err))
 	since, longer := ts.stillSince(d)
 	stood, paused := d.start-since, pauseShare
-	if s.othersFilled(i, since, d.start) >= explainedShare*made(rate)*stood/(d.end-d.start) { // it stood since its well filled others, and may be turned to it now
+	if s.othersFilled(i, since, d.start) >= explainedShare*rate*stood*per { // it stood since its well filled others, and may be turned to it now
 		paused = 1
 	}
 	again := math.Min(d.next-nodeEvery, d.end+stood)

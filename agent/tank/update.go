@@ -111,6 +111,9 @@ func (s siteTanks) jumpedTo(i int, level, from, to float64) (name string) {
 // so both have a ticket for one truck. Two sensors of one level differ by their noise, and by when their steps come.
 func (s siteTanks) doubtSignal(i int, d *draw) {
 	fall, late := between(s.st.tanks[i].levels.recent, d.start, d.end), s.st.tanks[i].interval.fresh()/2
+	if changesIn(fall) < signalSteps {
+		return
+	}
 	for j, other := range s.st.tanks {
 		same := 0
 		for _, x := range fall {
@@ -118,7 +121,7 @@ func (s siteTanks) doubtSignal(i int, d *draw) {
 				same++
 			}
 		}
-		if j != i && changesIn(fall) >= signalSteps && same >= len(fall)-len(fall)/signalMissed {
+		if j != i && same >= len(fall)-len(fall)/signalMissed {
 			d.doubt("tank %s gave the very same readings meanwhile: one register or topic is read for both, and one truck has two tickets", s.site.tanks[j].ID)
 		}
 	}
