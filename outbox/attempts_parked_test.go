@@ -121,7 +121,7 @@ func TestTwoDaysOutage(t *testing.T) {
 			}
 			<-time.After(time.Minute)
 		}
-		wait(2 * time.Hour)
+		wait(3 * 24 * time.Hour) // a ticket whose answers were lost one after the other waits for a day
 		for _, stop := range stops {
 			stop()
 		}
