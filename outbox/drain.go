@@ -96,7 +96,7 @@ func (b *Box) Drain(ctx context.Context, stream string, to Sender) error {
 		}
 	}
 	d.setActivity(Stopped) // nothing is offered any more
-	if last := errors.Join(d.finishDeletions(ctx, true), d.storeOffer(), d.endCounting()); err == nil || errors.Is(last, ErrDead) {
+	if last := errors.Join(d.finishDeletions(ctx, true), d.currentOffer().store(), d.endCounting()); err == nil || errors.Is(last, ErrDead) {
 		err = last
 	}
 	if err == nil || ctx.Err() != nil && !errors.Is(err, ErrDead) {
@@ -160,23 +160,16 @@ func (d *drain) step(ctx context.Context) error {
 	if err := d.b.deadLetterCorrupt(d.s, next.corrupt); err != nil {
 		return err
 	}
-	if len(next.batch) > 0 {
-		return d.send(ctx, next.batch)
+	if batch := next.batch; len(batch) > 0 {
+		if err := d.journalAttempt(batch); err != nil {
+			return err
+		}
+		return d.apply(ctx, batch, d.ask(ctx, batch))
 	}
 	if err := d.deleteHeld(ctx); err != nil || d.lookAgain || d.delay > 0 {
 		return err
 	}
 	return d.waitForWork(ctx)
-}
-
-// send sends one request.
-func (d *drain) send(ctx context.Context, batch []Record) error {
-	if err := d.journalAttempt(batch); err != nil {
-		return err
-	}
-	d.setActivity(Sending)
-	d.noteAsked(batch)
-	return d.apply(ctx, batch, d.ask(ctx, batch))
 }
 
 // noteAsked notes what is being sent, so that people see how long its answer is awaited.
@@ -192,6 +185,8 @@ func (d *drain) noteAsked(batch []Record) {
 
 // ask makes the request and returns the answers. The slice is the Sender's; the bodies are shared and not written by anyone.
 func (d *drain) ask(ctx context.Context, batch []Record) []Answer {
+	d.setActivity(Sending)
+	d.noteAsked(batch)
 	began := time.Now()
 	answers := d.to.Send(ctx, d.s.Name, slices.Clone(batch))
 	d.sizeNext(batch, answers, time.Since(began))

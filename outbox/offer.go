@@ -50,8 +50,11 @@ func (o *offer) end() {
 	o.s.offer = nil
 }
 
-// store stores what is left of it.
+// store stores what is left of it; of nil, nothing.
 func (o *offer) store() error {
+	if o == nil {
+		return nil
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.storeLocked()
@@ -92,14 +95,6 @@ func (d *drain) currentOffer() *offer {
 	d.b.mu.Lock()
 	defer d.b.mu.Unlock()
 	return d.s.offer
-}
-
-// storeOffer stores what the end of the drain leaves.
-func (d *drain) storeOffer() error {
-	if o := d.currentOffer(); o != nil {
-		return o.store()
-	}
-	return nil
 }
 
 // nextOffered is the next request's part of an offer, which is out from now on; none: it was stored meanwhile.
@@ -202,7 +197,6 @@ func (d *drain) sendOffered(ctx context.Context, o *offer) error {
 	if len(batch) == 0 {
 		return nil
 	}
-	d.setActivity(Sending)
 	answers := d.ask(ctx, batch)
 	stored, err := d.settleOffered(o, batch, answers)
 	if err != nil || len(stored) == 0 {

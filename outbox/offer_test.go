@@ -301,3 +301,23 @@ func TestAnOfferWaitsWhereThereIsNoRoom(t *testing.T) {
 		shut(t, b)
 	})
 }
+
+// Of what is being sent without being stored people see, too, since when its answer is awaited.
+func TestAnOfferThatIsSentSaysSinceWhen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := lingering(t, boxPath(t))
+		stop := running(t, b, "tags", &taker{took: 20 * time.Second})
+		synctest.Wait()
+		began := time.Now()
+		if !b.Offer("tags", offered("a1")) {
+			t.Fatal("an idle drain takes no offer")
+		}
+		wait(10 * time.Second) // by then it is stored too, and waits
+		if s := b.DrainStatus("tags"); s.Activity != outbox.Sending || !s.Asked.Equal(began) || s.Asking != len("a1") {
+			t.Errorf("%s since %s, %d bytes; want since %s", s.Activity, s.Asked, s.Asking, began)
+		}
+		wait(time.Minute)
+		stop()
+		shut(t, b)
+	})
+}
