@@ -64,18 +64,23 @@ func (d *drain) keepsInFlight(batch []Record) bool {
 	return is(d.held) || slices.ContainsFunc(d.leaving, is)
 }
 
+// deletion stages that the service has the records of a batch.
+func (d *drain) deletion(batch []Record) func(*group) error {
+	return func(g *group) error {
+		for _, r := range batch {
+			d.s.stageDelivered(g, r)
+		}
+		return nil
+	}
+}
+
 // hold lets the deletion of a batch wait for the next one.
 func (d *drain) hold(batch []Record) {
 	h := &heldBatch{records: batch, done: make(chan struct{})}
 	h.timer = time.AfterFunc(max(minHold, min(d.deleteTook, maxHold)), func() {
 		defer close(h.done)
 		began := time.Now()
-		h.err = d.b.submit(func(g *group) error {
-			for _, r := range h.records {
-				d.b.stageDelivered(g, d.s, r)
-			}
-			return nil
-		})
+		h.err = d.b.submit(d.deletion(batch))
 		h.took = time.Since(began)
 	})
 	d.held = h
@@ -112,12 +117,7 @@ func (d *drain) deleteHeld(ctx context.Context) error {
 
 // deleteWithNext stages the deletion of a batch: it goes with the next commit that anybody makes.
 func (d *drain) deleteWithNext(batch []Record) error {
-	c, err := d.b.join(func(g *group) error {
-		for _, r := range batch {
-			d.b.stageDelivered(g, d.s, r)
-		}
-		return nil
-	})
+	c, err := d.b.join(d.deletion(batch))
 	if err != nil {
 		return err
 	}

@@ -111,11 +111,8 @@ func (d *drain) delete(ctx context.Context, stored []Record, full bool) error {
 	began := time.Now()
 	defer func() { d.deleteTook = time.Since(began) }()
 	return d.persist(ctx, func(g *group) error {
-		for _, r := range stored {
-			d.b.stageDelivered(g, d.s, r)
-		}
 		d.growLimit(g, full)
-		return nil
+		return d.deletion(stored)(g)
 	})
 }
 

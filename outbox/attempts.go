@@ -134,14 +134,6 @@ func (m *attempts) maybeStored() int {
 	return m.Count
 }
 
-// lateInARow counts the last attempts that had no answer in time, for Record.Late.
-func (m *attempts) lateInARow() int {
-	if m == nil {
-		return 0
-	}
-	return m.late
-}
-
 // nextAfterUnclear says how long a record still waits after an attempt without a clear answer, also one before a restart: not longer
 // than its wait, whatever the clock did meanwhile.
 func (m *attempts) nextAfterUnclear(now time.Time) time.Duration {

@@ -185,9 +185,6 @@ func (b *Box) getStaged(name string) (v []byte, err error) {
 func (b *Box) Names(prefix string) ([]string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err := b.usable(); err != nil {
-		return nil, err
-	}
 	found := map[string]bool{}
 	err := b.view("list state", func(tx *bbolt.Tx) error {
 		c := tx.Bucket([]byte(bucketState)).Cursor()
@@ -202,12 +199,7 @@ func (b *Box) Names(prefix string) ([]string, error) {
 	for _, g := range []*group{b.running, b.next} {
 		overlayStaged(found, g, prefix)
 	}
-	names := make([]string, 0, len(found))
-	for name := range found {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names, nil
+	return slices.Sorted(maps.Keys(found)), nil
 }
 
 func overlayStaged(found map[string]bool, g *group, prefix string) {

@@ -41,7 +41,7 @@ func Check(path string) (Report, error) {
 		}
 		return Report{}, fmt.Errorf("check %s: %w", path, err)
 	}
-	c := &checker{p: p, counts: map[string]*streamCounts{}, queued: map[string]uint64{}, dead: map[string]uint64{}}
+	c := &checker{p: p, streams: map[string]*checkedStream{}}
 	c.report.Bytes, c.report.Pages = p.Size, p.PageCount()
 	p.Walk(c.visit)
 	c.checkCounts()
@@ -63,12 +63,24 @@ func Check(path string) (Report, error) {
 
 // checker verifies what the walk visits.
 type checker struct {
-	p            *boltfile.File
-	report       Report
-	counts       map[string]*streamCounts
-	queued, dead map[string]uint64
-	stateSum     stateChecksum
-	written      []byte // what the generation says of the state
+	p        *boltfile.File
+	report   Report
+	streams  map[string]*checkedStream
+	stateSum stateChecksum
+	written  []byte // what the generation says of the state
+}
+
+// checkedStream is what a stream has, and what its counts say.
+type checkedStream struct {
+	queued, dead uint64
+	counts       *streamCounts // nil: there are none
+}
+
+func (c *checker) streamOf(name string) *checkedStream {
+	if c.streams[name] == nil {
+		c.streams[name] = &checkedStream{}
+	}
+	return c.streams[name]
 }
 
 func (c *checker) visit(bucket string, key, value []byte) {
@@ -76,12 +88,12 @@ func (c *checker) visit(bucket string, key, value []byte) {
 	var err error
 	switch kind {
 	case prefixQueue:
-		c.queued[stream]++
+		c.streamOf(stream).queued++
 		if err = checkRecord(stream, key, value); err == nil {
 			c.report.Records++
 		}
 	case prefixDead:
-		c.dead[stream]++
+		c.streamOf(stream).dead++
 		var content []byte
 		if content, _, err = unseal(bucket, key, value); err == nil {
 			_, _, err = decodeDeadLetter(content)
@@ -112,17 +124,17 @@ func (c *checker) visitMeta(key, value []byte) error {
 		c.written = bytes.Clone(content)
 		return nil
 	}
-	l := &streamCounts{}
-	c.counts[string(key)] = l
-	return l.decode(content)
+	s := c.streamOf(string(key))
+	s.counts = &streamCounts{}
+	return s.counts.decode(content)
 }
 
 // lostUnknown reports whether the counts, as far as they can be read, do not tell how many records are lost. A file that
 // is wholly without buckets was just made.
 func (c *checker) lostUnknown() bool {
 	unknown := c.p.Problems.N > 0 && (c.written == nil || c.p.Metas < 2)
-	for _, l := range c.counts {
-		unknown = unknown || l.LostUnknown || l.nextSeq == 0
+	for _, s := range c.streams {
+		unknown = unknown || s.counts != nil && (s.counts.LostUnknown || s.counts.nextSeq == 0)
 	}
 	return unknown
 }
@@ -152,24 +164,13 @@ func (c *checker) checkCounts() {
 			c.p.Problems.Add(fmt.Errorf("page %d is neither used nor free", id))
 		}
 	}
-	names := map[string]bool{}
-	for _, m := range []map[string]uint64{c.queued, c.dead} {
-		for name := range m {
-			names[name] = true
-		}
-	}
-	for name := range c.counts {
-		names[name] = true
-	}
-	for name := range names {
-		l := c.counts[name]
-		if l == nil {
-			c.p.Problems.Add(fmt.Errorf("stream %s: %d records and %d dead letters, and no counts of it can be read", name, c.queued[name], c.dead[name]))
-			continue
-		}
-		if l.Waiting != c.queued[name] || l.Dead != c.dead[name] || !l.Balanced() {
+	for name, s := range c.streams {
+		switch l := s.counts; {
+		case l == nil:
+			c.p.Problems.Add(fmt.Errorf("stream %s: %d records and %d dead letters, and no counts of it can be read", name, s.queued, s.dead))
+		case l.Waiting != s.queued || l.Dead != s.dead || !l.Balanced():
 			c.p.Problems.Add(fmt.Errorf("stream %s: %d records and %d dead letters, counted were %d and %d of %d",
-				name, c.queued[name], c.dead[name], l.Waiting, l.Dead, l.Accepted))
+				name, s.queued, s.dead, l.Waiting, l.Dead, l.Accepted))
 		}
 	}
 }

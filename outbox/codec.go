@@ -62,12 +62,8 @@ func nameSum(name string) uint32 {
 	return crc32.Update(0, castagnoli, append(append(buf[:0], name...), 0))
 }
 
-// recordSum is the checksum of a record's value under its stream and key.
-func recordSum(stream string, key, value []byte) uint32 {
-	return recordSumFrom(nameSum(stream), key, value)
-}
-
-func recordSumFrom(sum uint32, key, value []byte) uint32 {
+// recordSum is the checksum of a record's value under its key, from the nameSum of its stream on.
+func recordSum(sum uint32, key, value []byte) uint32 {
 	sum = crc32.Update(sum, castagnoli, key)
 	sum = crc32.Update(sum, castagnoli, value[:4])
 	return crc32.Update(sum, castagnoli, value[8:])
@@ -85,7 +81,7 @@ func writeRecord(buf []byte, sum uint32, r Record) (key, value []byte) {
 	binary.LittleEndian.PutUint32(value[16:], r.Config)
 	copy(value[recordHeader:], r.Address)
 	copy(value[recordHeader+len(r.Address):], r.Body)
-	binary.LittleEndian.PutUint32(value[4:], recordSumFrom(sum, key, value))
+	binary.LittleEndian.PutUint32(value[4:], recordSum(sum, key, value))
 	return key, value
 }
 
@@ -97,7 +93,7 @@ func checkRecord(stream string, key, value []byte) error {
 		return fmt.Errorf("key %x in stream %s is no record's number", key, stream)
 	case len(value) < recordHeader || len(value) < recordHeader+int(value[3]):
 		return fmt.Errorf("record %d of stream %s has only %d bytes", seq, stream, len(value))
-	case storedSum(value) != recordSum(stream, key, value):
+	case storedSum(value) != recordSum(nameSum(stream), key, value):
 		return fmt.Errorf("record %d of stream %s: %w", seq, stream, errChecksum)
 	case value[0] != recordFormat:
 		return fmt.Errorf("record %d of stream %s has format %d, this program reads %d", seq, stream, value[0], recordFormat)
@@ -170,9 +166,5 @@ func unseal(bucket string, key, v []byte) ([]byte, uint64, error) {
 // storedSum is the checksum that a record's value carries.
 func storedSum(value []byte) uint32 { return binary.LittleEndian.Uint32(value[4:]) }
 
-// recordCost counts in bytes, as the quota does.
-func recordCost(r Record) uint64 {
-	return pageCost(recordHeader + len(r.Address) + len(r.Body))
-}
-
+// storedCost counts a record's bytes as the quota does.
 func storedCost(value []byte) uint64 { return pageCost(len(value)) }

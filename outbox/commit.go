@@ -1,11 +1,9 @@
 package outbox
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"runtime"
 	"time"
 
@@ -16,13 +14,6 @@ import (
 
 // followerYields: a leader lets others run so often before it makes way for the next one.
 const followerYields = 16
-
-// newGroup takes over the spare memory. The box's lock is held.
-func (b *Box) newGroup() *group {
-	g := &group{staging: b.spareStaging, done: make(chan struct{})}
-	b.spareStaging = staging{}
-	return g
-}
 
 // Commit is what was staged, on its way to the disk. A nil one stands for nothing: it is there already.
 type Commit struct {
@@ -39,20 +30,6 @@ func (c *Commit) Wait() error {
 	c.b.finishGroup(c.g)
 	c.b.tell()
 	return c.g.err
-}
-
-// WaitFor lets others take it along for so long, or until ctx ends, before it waits as Wait does.
-func (c *Commit) WaitFor(ctx context.Context, d time.Duration) error {
-	if c != nil {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case <-c.g.done:
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-	}
-	return c.Wait()
 }
 
 // Done says whether the commit has come to its end, and how. It waits for nothing.
@@ -100,7 +77,8 @@ func (b *Box) join(stage func(*group) error) (*Commit, error) {
 	}
 	g := b.next
 	if g == nil {
-		g = b.newGroup()
+		g = &group{staging: b.spareStaging, done: make(chan struct{})}
+		b.spareStaging = staging{}
 	}
 	if err := stage(g); err != nil {
 		return nil, err
@@ -291,14 +269,9 @@ func (b *dbFile) reopen(cause error) error {
 		}
 	}
 	return catchFaults("open the file again", func() error {
-		db, err := openDB(b.path, b.quota.Load())
-		if err != nil {
+		if err := b.openFile(); err != nil {
 			return err
 		}
-		b.db = db
-		if b.fileInfo, err = os.Lstat(b.path); err != nil {
-			return err
-		}
-		return errors.Join(db.Sync(), b.measure(db))
+		return errors.Join(b.db.Sync(), b.measure(b.db))
 	})
 }

@@ -3,8 +3,6 @@ package outbox
 import (
 	"path/filepath"
 	"testing"
-	"testing/synctest"
-	"time"
 )
 
 // stage stages n records of "tags" and returns their commit.
@@ -69,37 +67,4 @@ func TestCloseCommitsWhatNobodyWaitsFor(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Error(err)
 	}
-}
-
-// Whoever can wait for others goes with the next commit of theirs, and makes its own when there is none.
-func TestWaitForLetsOthersTakeItAlong(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := oneStream(t, filepath.Join(t.TempDir(), "outbox.db"), 4<<20)
-		waits := func(c *Commit) time.Duration {
-			since := time.Now()
-			if err := c.WaitFor(t.Context(), 30*time.Second); err != nil {
-				t.Error(err)
-			}
-			return time.Since(since)
-		}
-		if d := waits(stage(t, b, 1)); d != 30*time.Second {
-			t.Errorf("alone it waited %s", d)
-		}
-		before := commitsOf(b)
-		c := stage(t, b, 1)
-		time.AfterFunc(7*time.Second, func() {
-			if err := b.Update(appends(1, "urgent")); err != nil {
-				t.Error(err)
-			}
-		})
-		if d := waits(c); d != 7*time.Second {
-			t.Errorf("others committed after 7 s, and it waited %s", d)
-		}
-		if n := commitsOf(b) - before; n != 1 {
-			t.Errorf("%d commits, want 1", n)
-		}
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 }

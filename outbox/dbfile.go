@@ -133,10 +133,6 @@ func catchFaults(doing string, f func() error) (err error) {
 	return nil
 }
 
-// abandonDB lets go of a handle that may hang in its own Close: it stays open until the process ends, at most once per
-// start.
-func (b *dbFile) abandonDB() { b.db = nil }
-
 func (b *dbFile) closeDB() error {
 	if b.db == nil {
 		return nil
@@ -144,6 +140,14 @@ func (b *dbFile) closeDB() error {
 	db := b.db
 	b.db = nil
 	return catchFaults("close the file", db.Close)
+}
+
+// openFile opens the box's file.
+func (b *dbFile) openFile() (err error) {
+	if b.db, err = openDB(b.path, b.quota.Load()); err == nil {
+		b.fileInfo, err = os.Lstat(b.path)
+	}
+	return err
 }
 
 // openDB opens a bbolt file the way every file of the box is opened. Opening writes nothing: a disk may be full.

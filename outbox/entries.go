@@ -152,9 +152,6 @@ func (b *Box) inFile(s *stream, seq uint64) (e Entry, ok bool, err error) {
 		b.mu.Lock()
 	}
 	defer b.mu.Unlock()
-	if err := b.usable(); err != nil {
-		return e, false, err
-	}
 	err = b.view("look for a record of "+s.Name, func(tx *bbolt.Tx) error {
 		k := seqKey(seq)
 		if v := tx.Bucket([]byte(s.queueBucket)).Get(k); v != nil {
@@ -170,9 +167,6 @@ func (b *Box) inFile(s *stream, seq uint64) (e Entry, ok bool, err error) {
 func (b *Box) walk(s *stream, bucket string, after uint64, limit int, read func(*stream, []byte, []byte) Entry) (all []Entry, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err := b.usable(); err != nil {
-		return nil, err
-	}
 	err = b.view("list "+s.Name, func(tx *bbolt.Tx) error {
 		size := 0
 		c := tx.Bucket([]byte(bucket)).Cursor()

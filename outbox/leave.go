@@ -11,12 +11,13 @@ import (
 	"gauger/outbox/receipts"
 )
 
-func (b *Box) stageDelivered(g *group, s *stream, r Record) {
+// stageDelivered takes a record out of the queue that the service has. The lock is held.
+func (s *stream) stageDelivered(g *group, r Record) {
 	s.unqueue(g, r.Seq)
 	s.highestDelivered.Store(max(s.highestDelivered.Load(), r.Seq))
 	s.counts.Waiting--
 	s.counts.Delivered++
-	s.counts.bytes -= recordCost(r)
+	s.counts.bytes -= pageCost(recordLen(r) - keyLen)
 }
 
 // receiptFor makes the receipt of a record.
@@ -159,7 +160,7 @@ func (b *Box) reconcileRecord(g *group, s *stream, seq uint64, r receipts.Receip
 	if err != nil || storedSum(v) != r.RecordSum || !record.At.Equal(r.Enqueued) {
 		return nil // another record, or one that the drain makes a dead letter of
 	}
-	b.stageDelivered(g, s, record)
+	s.stageDelivered(g, record)
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 
 	"go.etcd.io/bbolt"
 )
@@ -13,22 +12,17 @@ import (
 // load opens the file and reads the counts. An error that wraps ErrDamaged means the file, any other the surroundings.
 func (b *Box) load() error {
 	err := catchFaults("open the file", func() error {
-		db, err := openDB(b.path, b.quota.Load())
-		if err != nil {
-			return err
-		}
-		b.db = db
-		if b.fileInfo, err = os.Lstat(b.path); err != nil {
+		if err := b.openFile(); err != nil {
 			return err
 		}
 		if err := b.prepare(); err != nil {
 			return err
 		}
-		return errors.Join(db.View(b.readCounts), b.measure(db))
+		return errors.Join(b.db.View(b.readCounts), b.measure(b.db))
 	})
 	if err != nil && b.db != nil {
 		if errors.Is(err, ErrDamaged) {
-			b.abandonDB()
+			b.db = nil // it may hang in its own Close, and stays open until the process ends: at most once per start
 			return err
 		}
 		return errors.Join(err, b.closeDB())

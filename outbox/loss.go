@@ -51,14 +51,14 @@ func lostText(n uint64, unknown, vague []string) string {
 // lossUncertain reports whether more may be lost of a stream than its counts say: they were not found where both meta pages
 // lead, and the marks beside the file do not know them either. Of a stream that gives way they may not
 // know the last ones, where the box was not closed.
-func (v *salvager) lossUncertain(stream string, r *salvagedStream) bool {
+func (v *salvager) lossUncertain(r *salvagedStream) bool {
 	if r.current || !r.known && v.countsReached && !v.countsDamaged && v.p.Metas == 2 {
 		return false
 	}
-	if s := v.b.streams[stream]; s != nil && s.Keep != Never && v.b.highWater != nil && !v.b.highWater.Closed {
-		v.vague = append(v.vague, stream)
+	if s := v.b.streams[r.name]; s != nil && s.Keep != Never && v.b.highWater != nil && !v.b.highWater.Closed {
+		v.vague = append(v.vague, r.name)
 	}
-	_, _, marked := v.b.highWater.markOf(stream)
+	_, _, marked := v.b.highWater.markOf(r.name)
 	return !v.b.highWater.covers(v.generation) || !marked && (r.known || r.highest > 0)
 }
 

@@ -164,7 +164,10 @@ func (p *selection) addRecord(s *stream, k, v []byte) bool {
 	}
 	body := p.bodies.alloc(len(r.Body))
 	copy(body, r.Body)
-	r.Body, r.Attempt, r.Late = body, s.attempts[r.Seq].maybeStored(), s.attempts[r.Seq].lateInARow()
+	r.Body = body
+	if m := s.attempts[r.Seq]; m != nil {
+		r.Attempt, r.Late = m.Count, m.late
+	}
 	p.batch = append(p.batch, r)
 	return true
 }

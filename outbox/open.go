@@ -104,7 +104,12 @@ func (b *Box) open() error {
 	var err error
 	if b.receipts, err = receipts.Open(b.path+".receipts", receipts.Options{
 		KeepFor: cmp.Or(b.opt.ReceiptsFor, defaultReceiptsFor), Bytes: cmp.Or(b.opt.ReceiptsBytes, defaultReceiptsBytes),
-		Yields: func(stream string) int { return int(b.keepOf(stream)) },
+		Yields: func(stream string) int {
+			if s := b.streams[stream]; s != nil {
+				return int(s.Keep)
+			}
+			return int(ThinFirst) // one that this program does not know goes first
+		},
 	}); err != nil {
 		return err
 	}
@@ -203,14 +208,6 @@ func (b *Box) examine() error {
 		}
 	}
 	return quickCheck(b.path)
-}
-
-// keepOf says how a stream gives way; one that this program does not know goes first.
-func (b *Box) keepOf(stream string) Keep {
-	if s := b.streams[stream]; s != nil {
-		return s.Keep
-	}
-	return ThinFirst
 }
 
 // settleRename ends what a cut in the middle of a replacement left: with no box file, a complete fresh one takes its

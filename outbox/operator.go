@@ -202,18 +202,12 @@ func (b *Box) Retry(stream string, seqs ...uint64) (int, error) {
 
 // retryable lists the sound dead letters and the parked records.
 func (b *Box) retryable(s *stream) (seqs []uint64, err error) {
-	for after := uint64(0); ; {
-		page, err := b.Entries(s.Name, Dead, after, pageEntries)
+	for e, err := range b.All(s.Name, Dead, 0) {
 		if err != nil {
 			return nil, err
 		}
-		if len(page) == 0 {
-			break
-		}
-		for _, e := range page {
-			if after = e.Record.Seq; e.Raw == nil {
-				seqs = append(seqs, after)
-			}
+		if e.Raw == nil {
+			seqs = append(seqs, e.Record.Seq)
 		}
 	}
 	b.mu.Lock()

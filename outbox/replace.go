@@ -73,12 +73,12 @@ func (w *fileBuilder) bucket(name string) (bk *bbolt.Bucket, err error) {
 	return bk, nil
 }
 
-// putIfAbsent writes one key; when the bucket has it already, the first value stays and fresh is false.
-func (w *fileBuilder) putIfAbsent(bucket string, key, value []byte) (fresh bool, err error) {
+// putIfAbsent writes one key; when the bucket has it already, the first value stays.
+func (w *fileBuilder) putIfAbsent(bucket string, key, value []byte) error {
 	if held, err := w.hasKey(bucket, key); held || err != nil {
-		return false, err
+		return err
 	}
-	return true, w.putNew(bucket, key, slices.Clone(value))
+	return w.putNew(bucket, key, slices.Clone(value))
 }
 
 // putNew writes one key that the bucket does not have. The value must stay as it is until the next flush.
@@ -244,7 +244,8 @@ func damagedName(path string, n int) string { return fmt.Sprintf("%s.damaged-%d"
 
 // damagedFiles lists the numbers of the files that were set aside, lowest first.
 func damagedFiles(path string) (numbers []int, err error) {
-	found, err := filepath.Glob(escapeGlob(path) + ".damaged-*")
+	plain := strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+	found, err := filepath.Glob(plain + ".damaged-*")
 	for _, name := range found {
 		if n, err := strconv.Atoi(name[strings.LastIndexByte(name, '-')+1:]); err == nil {
 			numbers = append(numbers, n)
@@ -252,8 +253,4 @@ func damagedFiles(path string) (numbers []int, err error) {
 	}
 	slices.Sort(numbers)
 	return numbers, err
-}
-
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

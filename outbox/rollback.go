@@ -28,8 +28,7 @@ type rollback struct {
 
 // newRollback compares. found is the generation that the file was at, before it was salvaged if it was: mended.
 func newRollback(b *Box, found uint64, mended *salvager) *rollback {
-	rb := &rollback{b: b, marks: b.highWater, mended: mended}
-	rb.empty = true
+	rb := &rollback{b: b, marks: b.highWater, mended: mended, empty: true}
 	for _, s := range b.streams {
 		rb.empty = rb.empty && s.counts.Accepted == 0
 	}

@@ -94,6 +94,7 @@ type salvager struct {
 
 // salvagedStream collects one stream.
 type salvagedStream struct {
+	name        string
 	counts      streamCounts // of the youngest counts that were found
 	generation  uint64
 	found       streamCounts // what was carried over
@@ -160,7 +161,7 @@ func (v *salvager) streamOf(stream string) *salvagedStream {
 	if r := v.streams[stream]; r != nil {
 		return r
 	}
-	r := &salvagedStream{receipts: map[uint64]savedReceipt{}, damaged: map[uint64][]byte{}}
+	r := &salvagedStream{name: stream, receipts: map[uint64]savedReceipt{}, damaged: map[uint64][]byte{}}
 	v.streams[stream] = r
 	first := uint64(math.MaxUint64)
 	v.noteErr(v.b.receipts.Each(stream, 0, func(s receipts.Receipt) {
@@ -222,10 +223,9 @@ func (v *salvager) takeValue(bucket string, key, value []byte) bool {
 	}
 	switch kind {
 	case prefixDead:
-		v.putDeadLetter(stream, key, value, content)
+		v.putDeadLetter(v.streamOf(stream), key, value, content)
 	case prefixAttempts:
-		_, err := v.fresh.putIfAbsent(bucket, key, value)
-		v.noteErr(err)
+		v.noteErr(v.fresh.putIfAbsent(bucket, key, value))
 	case bucketState:
 		if old, ok := v.state[string(key)]; (!ok || gen > old.generation) && (v.inTree || !v.stateFound) {
 			v.state[string(key)] = sealedState{value: bytes.Clone(value), generation: gen, old: !v.current}
@@ -257,12 +257,12 @@ func (v *salvager) takeRecord(stream string, key, value []byte) {
 	r := v.streamOf(stream)
 	spoilt := r.damaged[seq]
 	waits := len(spoilt) >= recordHeader && storedSum(spoilt) == storedSum(value) // of that key and no other
-	current := v.current && (v.inTree || r.lacksRecords()) || waits || v.inTree && v.receiptsReachBack(stream, r)
+	current := v.current && (v.inTree || r.missingRecords() > 0) || waits || v.inTree && v.receiptsReachBack(r)
 	if s, ok := r.receipts[seq]; ok && (!current || s.outcome == receipts.Delivered && s.sum == storedSum(value)) {
 		return
 	}
 	if !current {
-		if seq > r.oldest && !v.alreadyPlaced(stream, key) {
+		if seq > r.oldest && !v.alreadyPlaced(r, key) {
 			r.keepStaleCopy(seq, value)
 		}
 		return
@@ -270,26 +270,29 @@ func (v *salvager) takeRecord(stream string, key, value []byte) {
 	if waits {
 		delete(r.damaged, seq)
 	}
-	if !v.alreadyPlaced(stream, key) {
-		v.putQueued(stream, key, value)
+	if !v.alreadyPlaced(r, key) {
+		v.putQueued(r, key, value)
 	}
 }
 
 // putQueued carries a record over to be sent.
-func (v *salvager) putQueued(stream string, key, value []byte) {
-	_, err := v.fresh.putIfAbsent(prefixQueue+stream, key, value)
-	v.noteErr(err)
-	seq, _ := keySeq(key)
-	r := v.streamOf(stream)
+func (v *salvager) putQueued(r *salvagedStream, key, value []byte) {
+	v.place(r, prefixQueue, key, value)
 	v.records++
 	r.found.Waiting++
 	r.found.bytes += storedCost(value)
+}
+
+// place writes a record or a dead letter of a stream.
+func (v *salvager) place(r *salvagedStream, prefix string, key, value []byte) {
+	v.noteErr(v.fresh.putIfAbsent(prefix+r.name, key, value))
+	seq, _ := keySeq(key)
 	r.highest = max(r.highest, seq)
 }
 
-func (v *salvager) alreadyPlaced(stream string, key []byte) bool {
+func (v *salvager) alreadyPlaced(r *salvagedStream, key []byte) bool {
 	for _, prefix := range []string{prefixQueue, prefixDead} {
-		has, err := v.fresh.hasKey(prefix+stream, key)
+		has, err := v.fresh.hasKey(prefix+r.name, key)
 		v.noteErr(err)
 		if has {
 			return true
@@ -299,30 +302,25 @@ func (v *salvager) alreadyPlaced(stream string, key []byte) bool {
 }
 
 // putAsDeadLetter makes a dead letter of raw bytes.
-func (v *salvager) putAsDeadLetter(stream string, key, value []byte, why string) {
-	bucket := prefixDead + stream
+func (v *salvager) putAsDeadLetter(r *salvagedStream, key, value []byte, why string) {
 	content := encodeDeadLetter(deadHeader{at: time.Now(), reason: why}, value)
-	v.putDeadLetter(stream, key, seal(bucket, key, v.generation, content), content)
+	v.putDeadLetter(r, key, seal(prefixDead+r.name, key, v.generation, content), content)
 }
 
-func (v *salvager) putDeadLetter(stream string, key, value, content []byte) {
-	if v.alreadyPlaced(stream, key) {
+func (v *salvager) putDeadLetter(r *salvagedStream, key, value, content []byte) {
+	if v.alreadyPlaced(r, key) {
 		return
 	}
-	_, err := v.fresh.putIfAbsent(prefixDead+stream, key, value)
-	v.noteErr(err)
-	seq, _ := keySeq(key)
-	r := v.streamOf(stream)
+	v.place(r, prefixDead, key, value)
 	v.deadLetters++
 	r.found.Dead++
 	r.found.deadBytes += deadLetterCost(content)
-	r.highest = max(r.highest, seq)
 }
 
 // leftByReceipts counts the records that are missing and that the receipts show as delivered, and as dropped: counts that
 // were found on an old page, or not at all, do not have them. A receipt that was given up counts as a delivery.
-func (v *salvager) leftByReceipts(stream string, r *salvagedStream, l streamCounts) (delivered, dropped uint64) {
-	total, counted := v.b.receipts.Total(stream), l.Delivered+l.Dropped
+func (v *salvager) leftByReceipts(r *salvagedStream, l streamCounts) (delivered, dropped uint64) {
+	total, counted := v.b.receipts.Total(r.name), l.Delivered+l.Dropped
 	if total <= counted {
 		return 0, 0
 	}
@@ -342,27 +340,27 @@ func (v *salvager) leftByReceipts(stream string, r *salvagedStream, l streamCoun
 // writeCounts writes state and counts. What the old counts say beyond what was found is lost, and said so.
 func (v *salvager) writeCounts() error {
 	for name, a := range v.state {
-		if _, err := v.fresh.putIfAbsent(bucketState, []byte(name), a.value); err != nil {
+		if err := v.fresh.putIfAbsent(bucketState, []byte(name), a.value); err != nil {
 			return err
 		}
 	}
-	for name, r := range v.streams {
-		r.counts.LostUnknown = r.counts.LostUnknown || v.lossUncertain(name, r)
+	for _, r := range v.streams {
+		r.counts.LostUnknown = r.counts.LostUnknown || v.lossUncertain(r)
 	}
 	v.generation++
 	key := []byte(keyGeneration)
-	if _, err := v.fresh.putIfAbsent(bucketMeta, key, seal(bucketMeta, key, v.generation, v.sumState().encode())); err != nil {
+	if err := v.fresh.putIfAbsent(bucketMeta, key, seal(bucketMeta, key, v.generation, v.sumState().encode())); err != nil {
 		return err
 	}
 	for name, r := range v.streams {
 		l := r.counts
 		l.Waiting, l.Dead, l.bytes, l.deadBytes = r.found.Waiting, r.found.Dead, r.found.bytes, r.found.deadBytes
 		l.nextSeq = max(l.nextSeq, r.highest+1, v.b.receipts.HighestSeq(name)+1, 1)
-		delivered, dropped := v.leftByReceipts(name, r, l)
+		delivered, dropped := v.leftByReceipts(r, l)
 		l.Delivered, l.Dropped = l.Delivered+delivered, l.Dropped+dropped
 		v.lost += l.writeOff()
 		key := []byte(name)
-		if _, err := v.fresh.putIfAbsent(bucketMeta, key, seal(bucketMeta, key, v.generation, l.encode())); err != nil {
+		if err := v.fresh.putIfAbsent(bucketMeta, key, seal(bucketMeta, key, v.generation, l.encode())); err != nil {
 			return err
 		}
 		for _, prefix := range []string{prefixQueue, prefixDead, prefixAttempts} {

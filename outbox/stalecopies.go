@@ -13,18 +13,18 @@ const maxStaleCopies = 4096
 
 // receiptsReachBack reports whether the receipts show every record of a stream that left it since its counts were written: what
 // the same root leads to and no receipt shows is current then, also when no meta page says that the root is the newest.
-func (v *salvager) receiptsReachBack(stream string, r *salvagedStream) bool {
-	total, counted := v.b.receipts.Total(stream), r.counts.Delivered+r.counts.Dropped
+func (v *salvager) receiptsReachBack(r *salvagedStream) bool {
+	total, counted := v.b.receipts.Total(r.name), r.counts.Delivered+r.counts.Dropped
 	return r.known && total >= counted && total-counted <= uint64(len(r.receipts))
 }
 
 // receiptsComplete reports whether the receipts show every record of a stream that ever left it.
-func (v *salvager) receiptsComplete(stream string, r *salvagedStream) bool {
-	total := v.b.receipts.Total(stream)
-	return v.receiptsReachBack(stream, r) && total <= uint64(len(r.receipts))
+func (v *salvager) receiptsComplete(r *salvagedStream) bool {
+	return v.receiptsReachBack(r) && v.b.receipts.Total(r.name) <= uint64(len(r.receipts))
 }
 
-// missingRecords counts the records that the counts have and the current pages have not, at most what is kept in memory.
+// missingRecords counts the records that the counts have and the current pages have not, at most what is kept in memory. When none is, a
+// page that seems to be in use and that nothing leads to is an old one: the list of free pages has no checksum.
 func (r *salvagedStream) missingRecords() int {
 	if !r.known {
 		return maxStaleCopies
@@ -34,10 +34,6 @@ func (r *salvagedStream) missingRecords() int {
 	}
 	return int(min(r.counts.Waiting-r.found.Waiting, maxStaleCopies))
 }
-
-// lacksRecords reports whether the counts say that records are missing still. When none is, a page that seems to be in use and
-// that nothing leads to is an old one: the list of free pages has no checksum.
-func (r *salvagedStream) lacksRecords() bool { return !r.known || r.counts.Waiting > r.found.Waiting }
 
 // keepStaleCopy keeps a record that may be old. A queue loses its oldest first, so the newest ones are the likely ones.
 func (r *salvagedStream) keepStaleCopy(seq uint64, value []byte) {
@@ -68,18 +64,18 @@ func (v *salvager) decideStaleCopies() {
 				continue // its number was never given, and will be another record's: it is lost, and counted so
 			}
 			key, highest := seqKey(seq), r.highest
-			v.putAsDeadLetter(name, key, value, "the record was damaged in the file and was not sent: "+checkRecord(name, key, value).Error())
+			v.putAsDeadLetter(r, key, value, "the record was damaged in the file and was not sent: "+checkRecord(name, key, value).Error())
 			r.highest = highest // a damaged record's number may be damaged too
 		}
 		r.pruneStaleCopies()
-		sure := v.receiptsComplete(name, r)
+		sure := v.receiptsComplete(r)
 		for seq, value := range r.staleCopies {
-			if key := seqKey(seq); sure && !v.alreadyPlaced(name, key) {
-				v.putQueued(name, key, value)
+			if key := seqKey(seq); sure && !v.alreadyPlaced(r, key) {
+				v.putQueued(r, key, value)
 				continue
 			}
 			v.staleCopies++
-			v.putAsDeadLetter(name, seqKey(seq), value, "found in a damaged file where it may be an old copy: it may have been delivered; if the service has it, confirm it, else retry it")
+			v.putAsDeadLetter(r, seqKey(seq), value, "found in a damaged file where it may be an old copy: it may have been delivered; if the service has it, confirm it, else retry it")
 		}
 	}
 }

@@ -48,9 +48,6 @@ func (b *Box) Oldest(stream string) (at time.Time, err error) {
 	if s == nil {
 		return at, fmt.Errorf("oldest of %q: %w", stream, ErrStream)
 	}
-	if err := b.usable(); err != nil {
-		return at, err
-	}
 	now := time.Now()
 	err = b.view("read stream "+s.Name, func(tx *bbolt.Tx) error {
 		c := tx.Bucket([]byte(s.queueBucket)).Cursor()

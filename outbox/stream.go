@@ -93,15 +93,12 @@ func (s *stream) nextParked(now time.Time) (first time.Time) {
 func (s *stream) used() int64 { return int64(s.counts.bytes + s.counts.deadBytes) }
 
 // retryDestination lets the destination of a record be looked at at once, if it has one. The lock is held.
-func (s *stream) retryDestination(seq uint64, address []byte) bool {
-	a := s.failingOf(seq, address)
-	if a == nil {
-		return false
+func (s *stream) retryDestination(seq uint64, address []byte) {
+	if a := s.failingOf(seq, address); a != nil {
+		a.recheck()
+		s.lastIsolatedTry = time.Time{}
+		s.signal() // nothing of it is in the file
 	}
-	a.recheck()
-	s.lastIsolatedTry = time.Time{}
-	s.signal() // nothing of it is in the file
-	return true
 }
 
 func (s *stream) isolatedNote(a *failingDestination) Note {

@@ -121,7 +121,7 @@ func (t *Tx) accept() {
 	}
 	for _, x := range t.taken {
 		if at := (recordRef{bucket: x.s.queueBucket, seq: x.r.Seq}); !t.b.leaving[at] { // it may just have given way to what was staged
-			t.b.stageDelivered(t.g, x.s, x.r)
+			x.s.stageDelivered(t.g, x.r)
 			t.b.leaving[at], t.g.leaving = true, append(t.g.leaving, at)
 			t.g.receipts = append(t.g.receipts, streamReceipt{x.s, t.b.receiptFor(x.s, x.r, 0, "")})
 		}

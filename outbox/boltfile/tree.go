@@ -76,19 +76,15 @@ func (p *File) leaf(bucket string, pg page, visit Visitor) {
 			p.Problems.Add(fmt.Errorf("bucket %q in %q cannot be", e.key, bucket))
 			continue
 		}
-		p.Buckets[string(e.key)] = true
-		p.inner(string(e.key), e.value, visit)
+		name := string(e.key)
+		p.Buckets[name], p.lastKey = true, nil
+		if root := native.Uint64(e.value); root != 0 {
+			p.tree(name, root, nil, 0, visit)
+		} else {
+			p.inline(name, e.value, visit)
+		}
 		p.lastKey = bytes.Clone(e.key)
 	}
-}
-
-func (p *File) inner(name string, value []byte, visit Visitor) {
-	p.lastKey = nil
-	if root := native.Uint64(value); root != 0 {
-		p.tree(name, root, nil, 0, visit)
-		return
-	}
-	p.inline(name, value, visit)
 }
 
 func (p *File) inline(name string, value []byte, visit Visitor) {

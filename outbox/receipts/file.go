@@ -134,13 +134,17 @@ func (g *segment) note(s Receipt) {
 	g.newest = max(g.newest, s.At.UnixNano())
 }
 
-// read calls see with every sound receipt of a segment.
-func (r *File) read(segment int, see func(place int, s Receipt)) error {
-	return r.slots(segment, func(place int, v []byte) {
-		if s, ok := decode(v); ok {
-			see(place, s)
+// read calls see with every sound receipt that a segment has of a stream.
+func (r *File) read(segment int, stream string, see func(Receipt)) error {
+	err := r.slots(segment, func(_ int, v []byte) {
+		if s, ok := decode(v); ok && s.Stream == stream {
+			see(s)
 		}
 	})
+	if err != nil {
+		return fmt.Errorf("read receipts of %s: %w", stream, err)
+	}
+	return nil
 }
 
 // slots calls see with every slot of a segment.
@@ -295,13 +299,13 @@ func (r *File) Each(stream string, from uint64, see func(Receipt)) error {
 		if g.stream != stream || g.high < from {
 			continue
 		}
-		err := r.read(i, func(_ int, s Receipt) {
-			if s.Stream == stream && s.Seq >= from {
+		err := r.read(i, stream, func(s Receipt) {
+			if s.Seq >= from {
 				see(s)
 			}
 		})
 		if err != nil {
-			return fmt.Errorf("read receipts of %s: %w", stream, err)
+			return err
 		}
 	}
 	return nil
@@ -322,13 +326,13 @@ func (r *File) Page(stream string, want Outcome, after uint64, limit int) (all [
 		if len(all) >= limit && r.segments[i].low > all[limit-1].Seq {
 			break
 		}
-		err := r.read(i, func(_ int, s Receipt) {
-			if s.Stream == stream && s.Outcome == want && s.Seq > after {
+		err := r.read(i, stream, func(s Receipt) {
+			if s.Outcome == want && s.Seq > after {
 				all = append(all, s)
 			}
 		})
 		if err != nil {
-			return nil, fmt.Errorf("read receipts of %s: %w", stream, err)
+			return nil, err
 		}
 		sort.SliceStable(all, func(i, j int) bool { return all[i].Seq < all[j].Seq }) // slices.SortFunc costs the binary 27 kB for a struct of this size
 		all = all[:min(limit, len(all))]
@@ -344,13 +348,13 @@ func (r *File) Find(stream string, seq uint64) (found Receipt, ok bool, err erro
 		if g.stream != stream || seq < g.low || seq > g.high {
 			continue
 		}
-		err := r.read(i, func(_ int, s Receipt) {
-			if s.Stream == stream && s.Seq == seq && s.Number > found.Number {
+		err := r.read(i, stream, func(s Receipt) {
+			if s.Seq == seq && s.Number > found.Number {
 				found, ok = s, true
 			}
 		})
 		if err != nil {
-			return Receipt{}, false, fmt.Errorf("read receipts of %s: %w", stream, err)
+			return Receipt{}, false, err
 		}
 	}
 	return found, ok, nil
