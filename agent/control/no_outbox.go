@@ -59,14 +59,9 @@ func (d *Server) storeTrouble() string {
 		return "the outbox is out of service: " + err.Error()
 	}
 	if err := d.Box.Room(); err != nil {
-		return fullProblem(err)
+		return diskFull + " (" + strings.TrimPrefix(err.Error(), "the disk is full: ") + "); until then new tickets and values may be refused, and receipts and keys not be kept; what is stored stays, and gauger goes on by itself"
 	}
 	return ""
-}
-
-// fullProblem says what a disk means that is full under an outbox which is open, and what to do.
-func fullProblem(why error) string {
-	return diskFull + " (" + strings.TrimPrefix(why.Error(), "the disk is full: ") + "); until then new tickets and values may be refused, and receipts and keys not be kept; what is stored stays, and gauger goes on by itself"
 }
 
 // diskFull names the cure.

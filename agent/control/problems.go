@@ -192,30 +192,30 @@ func (s Status) waitingProblems(noKey bool) (all []Problem) {
 			all[i].Text = strings.TrimSuffix(strings.TrimSuffix(before, " waits"), " wait") + ", " + ofStream(n, name, "") + " wait: " + why
 			continue
 		}
-		cost := Rest
-		if name == ledger.Tickets {
-			cost = Tickets
-		}
 		at[d.Answer] = len(all)
-		all = append(all, Problem{Cost: cost, Count: 1, Text: ofStream(n, name, "wait") + ": " + d.Why})
+		all = append(all, Problem{Cost: costOf(name), Count: 1, Text: ofStream(n, name, "wait") + ": " + d.Why})
 	}
 	return all
+}
+
+// costOf is what trouble with a stream may cost.
+func costOf(stream string) string {
+	if stream == ledger.Tickets {
+		return Tickets
+	}
+	return Rest
 }
 
 // streamProblems are what was lost or refused of each stream.
 func (s Status) streamProblems() (all []Problem) {
 	var unknown []string
 	for _, name := range slices.Sorted(maps.Keys(s.Streams)) {
-		cost := Rest
-		if name == ledger.Tickets {
-			cost = Tickets
-		}
 		c := s.Streams[name]
 		if c.LostUnknown {
 			unknown = append(unknown, StreamName(name))
 		}
 		if c.Dead > 0 {
-			all = append(all, Problem{Cost: cost, Text: ledger.Plural(int(c.Dead), "record") + " of " + StreamName(name) + " were refused, or damaged on disk, and are kept: see `gauger outbox dead`"})
+			all = append(all, Problem{Cost: costOf(name), Text: ledger.Plural(int(c.Dead), "record") + " of " + StreamName(name) + " were refused, or damaged on disk, and are kept: see `gauger outbox dead`"})
 		}
 	}
 	if len(unknown) > 0 {

@@ -157,34 +157,17 @@ func (d *Server) within(s *StreamProof, counts outbox.Counts, a ProofArgs, see f
 	var places []recordPlace
 	// In this order, so that a record which moves on meanwhile is seen.
 	for _, state := range []outbox.State{outbox.Waiting, outbox.Dead, outbox.Delivered, outbox.Dropped} {
-		err := d.each(s.Stream, state, func(e outbox.Entry) {
+		for e, err := range d.Box.All(s.Stream, state, 0) {
+			if err != nil {
+				return nil, err
+			}
 			see(e)
 			at := e.Record.At
 			places = append(places, recordPlace{e.Record.Seq, state, !at.Before(a.From) && at.Before(a.To)})
-		})
-		if err != nil {
-			return nil, err
 		}
 	}
 	sort.SliceStable(places, func(i, j int) bool { return places[i].seq < places[j].seq })
 	return places, nil
-}
-
-// each calls see with every record of a stream in one state.
-func (d *Server) each(stream string, state outbox.State, see func(outbox.Entry)) error {
-	for after := uint64(0); ; {
-		page, err := d.Box.Entries(stream, state, after, 0)
-		if err != nil {
-			return err
-		}
-		if len(page) == 0 {
-			return nil
-		}
-		for _, e := range page {
-			after = e.Record.Seq
-			see(e)
-		}
-	}
 }
 
 // count counts places, which are in the order of their numbers. Numbers have no holes: what lies between two records of the

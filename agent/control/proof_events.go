@@ -106,8 +106,8 @@ func (d *Server) compare(ctx context.Context, l *eventComparison) EventProof {
 		return p
 	}
 	p.Compared = true
-	for _, t := range l.all {
-		switch at := t.start(); {
+	for k, t := range l.all {
+		switch at := time.Unix(k.start, 0); {
 		case t.Service > t.Delivered+t.undelivered && t.Delivered+t.undelivered > 0:
 			p.Doubled = append(p.Doubled, t.EventCount)
 		case t.Service < t.Delivered:
@@ -127,14 +127,6 @@ func (d *Server) compare(ctx context.Context, l *eventComparison) EventProof {
 		p.Note = ledger.Plural(l.vague, "receipt") + " of an earlier version of gauger do not say which event it was, so that the service may show some as unknown"
 	}
 	return p
-}
-
-func (t *eventTally) start() time.Time {
-	at, err := time.Parse(time.RFC3339, t.Start)
-	if err != nil {
-		return time.Time{} // it was written by Format
-	}
-	return at
 }
 
 // eventObject limits a query for events.

@@ -164,7 +164,7 @@ func list[E any](all []E) []E { return append([]E{}, all...) }
 
 // rounded is a figure to the hundredth; what is no number is not known.
 func rounded(v *float64) *float64 {
-	if v == nil || !isFinite(*v) {
+	if v == nil || !ledger.Finite(*v) {
 		return nil
 	}
 	return new(math.Round(*v*100) / 100)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -169,11 +168,11 @@ func PointReadingOf(r collectors.Reading) PointReading {
 		s.Error = r.Err.Error()
 	}
 	switch {
-	case r.Text != "" && isFinite(r.Value) && digits(r.Text):
+	case r.Text != "" && ledger.Finite(r.Value) && digits(r.Text):
 		s.Value = json.RawMessage(r.Text)
 	case r.Text != "":
 		s.Value = quoted(r.Text)
-	case isFinite(r.Value):
+	case ledger.Finite(r.Value):
 		s.Value = quoted(r.Value)
 	}
 	return s
@@ -366,6 +365,3 @@ func (d *Server) read(_ context.Context, p PointsArgs) ([]PointReading, error) {
 	sort.Slice(out, func(i, j int) bool { return out[i].Point < out[j].Point }) // slices.SortFunc costs the binary 19 kB for a struct of this size
 	return out, nil
 }
-
-// isFinite says that JSON has a word for a figure.
-func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -135,16 +135,12 @@ func (d *Server) unread(all []ledger.TicketRecord, now time.Time) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s of the last 7 days, hauled or matched then, %.2f bbl, %s review: %s. `gauger tickets list --review` shows all: match the truck's ticket, or replace or void what is wrong; what the service may have more than once, look for in its list, have the copies taken out there, and say so with `gauger outbox confirm tickets/SEQ --why TEXT`",
-		ledger.Plural(n, "ticket"), bbl, one(n, "needs", "need"), strings.Join(named, "; "))
-}
-
-// one is a word for one thing, or for several.
-func one(n int, word, words string) string {
+	needs := "need"
 	if n == 1 {
-		return word
+		needs = "needs"
 	}
-	return words
+	return fmt.Sprintf("%s of the last 7 days, hauled or matched then, %.2f bbl, %s review: %s. `gauger tickets list --review` shows all: match the truck's ticket, or replace or void what is wrong; what the service may have more than once, look for in its list, have the copies taken out there, and say so with `gauger outbox confirm tickets/SEQ --why TEXT`",
+		ledger.Plural(n, "ticket"), bbl, needs, strings.Join(named, "; "))
 }
 
 // Overview is all that a page about the site shows.

@@ -42,7 +42,7 @@ func episodeKey(rule, source string) string { return rule + "|" + source }
 
 // condition says whether the reading meets the condition, and whether it ends it; between the two thresholds neither.
 func (r Rule) condition(x collectors.Reading) (on, off bool) {
-	good := x.Quality == collectors.Good && finite(x.Value)
+	good := x.Quality == collectors.Good && Finite(x.Value)
 	switch {
 	case r.Bad:
 		return x.Quality == collectors.Bad, x.Quality != collectors.Bad
@@ -174,7 +174,7 @@ func (tx *txn) openStale(r Rule, k string) {
 		last = x.At
 	}
 	if last == last.Round(0) { // a device's own stamp is no older because the box's clock was set
-		now = now.Add(-tx.astray())
+		now = now.Add(-tx.judgeClock().deviation)
 	}
 	if _, known := tx.episodes[k]; known || now.Sub(last) < r.Stale {
 		return

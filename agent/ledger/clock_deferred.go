@@ -38,8 +38,8 @@ type deferredValue struct {
 type clockJudgement struct {
 	grade     clock.Grade
 	doubted   bool
-	deviation time.Duration
-	against   time.Duration // what the service says
+	deviation time.Duration // of a clock in doubt
+	against   time.Duration // by how much the service says that it is wrong
 }
 
 // judgeClock judges once. A recording's clock is what it is, also for what a person does while it plays, unless it was not set.

@@ -143,8 +143,13 @@ func (l *Ledger) see(look func()) {
 
 // prepare writes down what the transaction changed.
 func (tx *txn) prepare(device string) error {
-	tx.putSetups()
-	tx.putHeld()
+	if tx.setups.changed {
+		tx.putJSON(setupsKey, tx.setups.inForce)
+	}
+	if tx.held.changed {
+		tx.putJSON(heldKey, tx.held.all)
+	}
+	tx.setups.changed, tx.held.changed = false, false
 	if tx.boot != 0 {
 		all := map[string]replayPosition{}
 		maps.Copy(all, tx.replayPositions)

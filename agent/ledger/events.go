@@ -35,7 +35,9 @@ func (tx *txn) queueEvent(e Event) {
 		tx.deferRecord(deferredRecord{Event: &e, Tank: e.tank, Clocks: e.clocks})
 		return
 	}
-	body, err := e.encode(tx.l.site.Wire)
+	body, err := tx.l.site.Wire.EncodeEvent(cloud.DiagnosticEvent{
+		Start: e.Start, End: e.End, ObjectID: e.Object, ObjectType: e.ObjectType, Rule: e.Rule, Note: e.Note,
+	})
 	if err != nil {
 		tx.leaveOut("an event of "+e.Rule, err)
 		return
@@ -322,11 +324,4 @@ func (tx *txn) putVerdict(v tank.Verdict) {
 			tx.putState(name, nil)
 		}
 	}
-}
-
-// encode makes an event's wire JSON.
-func (e Event) encode(w cloud.Wire) ([]byte, error) {
-	return w.EncodeEvent(cloud.DiagnosticEvent{
-		Start: e.Start, End: e.End, ObjectID: e.Object, ObjectType: e.ObjectType, Rule: e.Rule, Note: e.Note,
-	})
 }

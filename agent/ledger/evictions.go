@@ -133,15 +133,13 @@ func (e *evictions) ToldStore() {
 func (e *evictions) NoteLoss(n outbox.Note) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
-	at := n.At.Round(0)
-	if n.Kind == outbox.NoteSalvaged {
+	switch at := n.At.Round(0); n.Kind {
+	case outbox.NoteSalvaged:
 		text, _, _ := strings.Cut(n.Message, "; what was found: ") // the event has it
 		e.mended = mending{At: at, Text: text, Do: eventrules.Do(eventrules.OutboxSalvaged)}
+	case outbox.NoteEvicted:
+		e.add(n.Stream, n.Count, at)
 	}
-	if n.Kind != outbox.NoteEvicted {
-		return
-	}
-	e.add(n.Stream, n.Count, at)
 }
 
 func (e *evictions) add(stream string, n int, at time.Time) {

@@ -49,7 +49,7 @@ func (t *Tank) constants(load *tank.Load, edited func(field string) bool) string
 // measuredOrConstant is the measured figure, else the constant, else nil: nothing is ever invented.
 func measuredOrConstant(measured *float64, s Source) *float64 {
 	v := cmp.Or(measured, s.Constant)
-	if v == nil || !finite(*v) {
+	if v == nil || !Finite(*v) {
 		return nil
 	}
 	return v
@@ -153,7 +153,7 @@ func mean(all ...*float64) *float64 {
 			sum, n = sum+*v, n+1
 		}
 	}
-	if n == 0 || !finite(sum) {
+	if n == 0 || !Finite(sum) {
 		return nil
 	}
 	return new(sum / float64(n))
@@ -190,8 +190,8 @@ func behind(lead, text string) string { return either(text != "", lead+text, "")
 // askForReview gives a load reasons why a person should look at it. Its reasons may be another's too: they are copied.
 func askForReview(l *tank.Load, why ...string) { l.Review = append(slices.Clone(l.Review), why...) }
 
-// finite says that a figure is one: neither "not a number" nor infinite, which JSON has no word for.
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+// Finite says that a figure is one: neither "not a number" nor infinite, which JSON has no word for.
+func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // dropNotFinite takes the figures that are not finite out of a structure that of leads to, which is the caller's own copy, and names them: a
 // number becomes 0, one that may be absent becomes absent. What pointers lead to is copied before it is changed.
@@ -205,12 +205,12 @@ func dropNotFinite(of any) (names []string) {
 
 func dropFrom(f reflect.Value, name string) (names []string) {
 	switch {
-	case f.Kind() == reflect.Float64 && !finite(f.Float()):
+	case f.Kind() == reflect.Float64 && !Finite(f.Float()):
 		f.SetFloat(0)
 		return []string{name}
 	case f.Kind() != reflect.Pointer || f.IsNil():
 		return nil
-	case f.Elem().Kind() == reflect.Float64 && !finite(f.Elem().Float()):
+	case f.Elem().Kind() == reflect.Float64 && !Finite(f.Elem().Float()):
 		f.SetZero()
 		return []string{name}
 	case f.Elem().Kind() != reflect.Struct:

@@ -29,7 +29,12 @@ func (l *Ledger) Host(device string) collectors.Host { return hostFor{l, device}
 
 // Emit implements collectors.Host.
 func (h hostFor) Emit(ctx context.Context, batch []collectors.Reading) error {
-	return h.Ledger.Emit(ctx, h.device, batch)
+	if err := ctx.Err(); err != nil || len(batch) == 0 {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.emit(time.Now(), h.device, batch)
 }
 
 // DecodedMessage is a kept message that can be decoded now.

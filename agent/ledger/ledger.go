@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -200,16 +199,6 @@ func (l *Ledger) loadSetups(s *state) (err error) {
 	s.setups, err = newSetups(&l.site, stored, &w)
 	s.tanks, s.tankBook = w.tanks, w.book
 	return err
-}
-
-// Emit takes one batch. See collectors.Host.
-func (l *Ledger) Emit(ctx context.Context, device string, batch []collectors.Reading) error {
-	if err := ctx.Err(); err != nil || len(batch) == 0 {
-		return err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.emit(time.Now(), device, batch)
 }
 
 // emit takes one batch at an instant. The lock is held.

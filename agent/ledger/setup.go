@@ -172,15 +172,6 @@ func tableChange(old, new tank.Table) string {
 	return full(old) + " to " + full(new)
 }
 
-// configuredSetups is the setup of all tanks as it is configured.
-func (s *Site) configuredSetups() []setup {
-	all := make([]setup, len(s.Tanks))
-	for i, t := range s.Tanks {
-		all[i] = s.setupOf(t)
-	}
-	return all
-}
-
 // detector builds the pure part from the tanks, each with the setup that is in force.
 func (s *Site) detector(setups []setup) (tank.Site, error) {
 	list := make([]tank.Tank, len(s.Tanks))

@@ -46,7 +46,10 @@ type setupNote struct {
 // newSetups takes the stored setups (nil: there are none) and what goes by them, which is in the order that the tanks had in the
 // configuration then, to the tanks of now.
 func newSetups(site *Site, stored []setup, w *setupWork) (s setups, err error) {
-	s = setups{site: site, configured: site.configuredSetups(), pending: stored == nil, replaced: stored == nil}
+	s = setups{site: site, configured: make([]setup, len(site.Tanks)), pending: stored == nil, replaced: stored == nil}
+	for i, t := range site.Tanks {
+		s.configured[i] = site.setupOf(t)
+	}
 	s.inForce, s.firstLevels = slices.Clone(s.configured), make([]firstLevels, len(s.configured))
 	if s.detector, err = site.detector(s.inForce); err != nil {
 		return s, err

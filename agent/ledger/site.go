@@ -176,12 +176,6 @@ func (s *setups) waterHauled(out []tank.Outcome) (all []tank.Outcome) {
 	return all
 }
 
-// ofWater says that a tank is one of water.
-func (s *Site) ofWater(id string) bool {
-	t := s.tank(id)
-	return t != nil && t.Water
-}
-
 // errNoTank says that a tank is not configured, and which are.
 func (s *Site) errNoTank(id string) error {
 	var ids []string
@@ -193,12 +187,7 @@ func (s *Site) errNoTank(id string) error {
 
 // index is a tank's place in the configuration; -1 when it has none.
 func (s *Site) index(id string) int {
-	for i := range s.Tanks {
-		if s.Tanks[i].ID == id {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(s.Tanks, func(t Tank) bool { return t.ID == id })
 }
 
 // routes lead from one point to everything that its readings count for.

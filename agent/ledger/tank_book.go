@@ -36,7 +36,7 @@ func (s *Site) bookRules() tankbook.Rules {
 // meterRead gives the book one reading of a tank's production meter.
 func (tx *txn) meterRead(i int, r collectors.Reading) {
 	v, ok := r.Unit.Barrels(r.Value)
-	if !ok || r.Quality != collectors.Good || !finite(v) {
+	if !ok || r.Quality != collectors.Good || !Finite(v) {
 		return
 	}
 	var x tank.Input
@@ -184,7 +184,7 @@ func (l *Ledger) bookDays(p BookPeriod) ([]BookRow, error) {
 	rows := []BookRow{}
 	for _, name := range slices.Sorted(maps.Keys(days)) {
 		r := BookRow{Date: strings.Split(name[len(closedDaysKey):], "/")[0], Day: days[name], Tickets: []BookTicket{}}
-		if l.site.ofWater(r.Tank) {
+		if t := l.site.tank(r.Tank); t != nil && t.Water {
 			r.Product = "water"
 		}
 		l.bookTickets(&r, tickets, days)

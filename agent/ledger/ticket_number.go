@@ -77,14 +77,10 @@ func fitID(id string, room int) string {
 // firstFree returns number, or number with the first suffix that is not taken, no longer than most. Numbers collide only when the clock
 // stepped back or an older state was restored.
 func firstFree(number string, most int, taken func(string) bool) string {
-	if !taken(number) {
-		return number
-	}
-	for n := 2; ; n++ {
+	try := number
+	for n := 2; taken(try); n++ {
 		suffix := "-" + strconv.Itoa(n)
-		try := number[:min(len(number), most-len(suffix))] + suffix
-		if !taken(try) {
-			return try
-		}
+		try = number[:min(len(number), most-len(suffix))] + suffix
 	}
+	return try
 }

@@ -39,7 +39,9 @@ func (s *Site) volumes(t *Tank, load *tank.Load, r *cloud.RunTicket) *Volumes {
 	if v.OpenBbl == 0 && v.CloseBbl == 0 {
 		v.OpenBbl, v.CloseBbl = tableBarrels(t.Table, load.Open), tableBarrels(t.Table, load.Close)
 	}
-	v.freeWater(t.Table, load)
+	if load.OpenWater != nil && load.CloseWater != nil { // free water under the oil, where an interface is measured
+		v.OpenWaterBbl, v.CloseWaterBbl = tableBarrels(t.Table, min(*load.OpenWater, load.Open)), tableBarrels(t.Table, min(*load.CloseWater, load.Close))
+	}
 	v.temperatures(t, load, r)
 	v.standardGravity(r.SpecificGravity, s.Wire.Gravity == "observed")
 	for _, c := range []struct {
@@ -81,14 +83,6 @@ func (s *Site) asSent(t *Tank, l *tank.Load) {
 	}
 	l.GaugeBbl, l.InflowBbl = hundredths(l.OpenBbl-l.CloseBbl), hundredths(l.InflowBbl)
 	l.RemovedBbl = hundredths(l.GaugeBbl + l.InflowBbl)
-}
-
-// freeWater under the oil, by the table, where an interface is measured.
-func (v *Volumes) freeWater(t tank.Table, load *tank.Load) {
-	if load.OpenWater == nil || load.CloseWater == nil {
-		return
-	}
-	v.OpenWaterBbl, v.CloseWaterBbl = tableBarrels(t, min(*load.OpenWater, load.Open)), tableBarrels(t, min(*load.CloseWater, load.Close))
 }
 
 // temperatures are the means of what is known at each side. Without one at the closing the opening's stands for it.
@@ -133,7 +127,7 @@ func (v *Volumes) standardGravity(sg *float64, observed bool) {
 		note = fmt.Sprintf("gravity %.4f was observed at %.1f degF and brought to 60", *sg, *v.OpenDegF)
 	}
 	at60 := tank.SpecificGravity(api)
-	if !finite(api) || !finite(at60) {
+	if !Finite(api) || !Finite(at60) {
 		v.Missing = append(v.Missing, fmt.Sprintf("gravity (with %g, none at 60 degF can be computed)", *sg))
 		return
 	}
@@ -161,7 +155,7 @@ func (v *Volumes) standardVolumes() {
 		v.Missing = append(v.Missing, "BS&W")
 		return
 	}
-	if net := tank.Net(*v.GrossBbl, *v.BSW); finite(net) {
+	if net := tank.Net(*v.GrossBbl, *v.BSW); Finite(net) {
 		v.NetBbl = &net
 	} else {
 		v.Missing = append(v.Missing, fmt.Sprintf("BS&W (%g percent is none)", *v.BSW))

@@ -114,7 +114,7 @@ func (tx *txn) releaseDue() {
 			continue
 		}
 		another := tx.onAnotherDay(h)
-		changed = h.reviewClock(tx.clockContradicted(), tx.clockZeros(h.Load.Tank), another) || changed
+		changed = h.reviewClock(tx.judgeClock().against, tx.clockZeros(h.Load.Tank), another) || changed
 		if another && h.Person == "" && h.Barred == "" {
 			keep = append(keep, *h)
 			continue
@@ -153,7 +153,7 @@ func (tx *txn) releaseDue() {
 // contradicts that clock in answer after answer. It waits, without a number, until the clock is set, an answer agrees, or a person says
 // that the clock is right or releases the ticket; by less than that it leaves with a mark.
 func (tx *txn) onAnotherDay(h *HeldTicket) bool {
-	against, z, site := tx.clockContradicted(), tx.clockZeros(h.Load.Tank), tx.l.site
+	against, z, site := tx.judgeClock().against, tx.clockZeros(h.Load.Tank), tx.l.site
 	if against == 0 || !h.byBoxClock(z) {
 		return false
 	}
@@ -164,23 +164,13 @@ func (tx *txn) onAnotherDay(h *HeldTicket) bool {
 	})
 }
 
-// putHeld stages the held tickets if this transaction has changed them.
-func (tx *txn) putHeld() {
-	if tx.held.changed {
-		tx.putJSON(heldKey, tx.held.all)
-	}
-	tx.held.changed = false
-}
-
 // unwritableWait is the pause between two tries of a ticket that cannot be written: each one is written down.
 const unwritableWait = 10 * time.Minute
 
 // numberTaken says whether a number is in use: on a ticket of any time, a held one, or one of this very batch.
 func (tx *txn) numberTaken(number string) bool {
-	if tx.held.numberTaken(number) {
-		return true
-	}
-	if slices.ContainsFunc(tx.puts, func(p statePut) bool { return p.name == ticketKey+number }) ||
+	if tx.held.numberTaken(number) ||
+		slices.ContainsFunc(tx.puts, func(p statePut) bool { return p.name == ticketKey+number }) ||
 		slices.ContainsFunc(tx.records, func(r stagedRecord) bool { return r.ticket != nil && r.ticket.Number == number }) {
 		return true
 	}

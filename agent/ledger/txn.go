@@ -37,9 +37,6 @@ type txn struct {
 	bodies        []byte                    // of the values' records
 }
 
-// clockContradicted is by how much the service says that the clock is wrong.
-func (tx *txn) clockContradicted() time.Duration { return tx.judgeClock().against }
-
 // stagedRecord is a record on its way to a stream, and the ticket record that wants to know its position.
 type stagedRecord struct {
 	stream string
@@ -164,7 +161,7 @@ func (tx *txn) measure(in detectorInput, r collectors.Reading) {
 	if saysNothing(r) {
 		return
 	}
-	x := tank.Input{Kind: in.kind, Tank: in.tank, Value: r.Value, Good: r.Quality == collectors.Good && finite(r.Value)}
+	x := tank.Input{Kind: in.kind, Tank: in.tank, Value: r.Value, Good: r.Quality == collectors.Good && Finite(r.Value)}
 	tx.stampInput(&x, r)
 	switch in.kind {
 	case tank.Level:
@@ -227,14 +224,6 @@ func (tx *txn) applySetups() {
 	if changed {
 		tx.putBook()
 	}
-}
-
-// putSetups stages the setups if this transaction has changed them.
-func (tx *txn) putSetups() {
-	if tx.setups.changed {
-		tx.putJSON(setupsKey, tx.setups.inForce)
-	}
-	tx.setups.changed = false
 }
 
 // keptBefore is how long before the first of all inputs a detector's time begins, in site time: a device or a broker may have kept the readings of
@@ -348,7 +337,7 @@ func (tx *txn) stampInput(x *tank.Input, r collectors.Reading) {
 		return
 	}
 	x.At, x.Mono = r.At, tx.l.mono(tx.now)
-	if age := tx.now.Round(0).Add(-tx.astray()).Sub(r.At); age < -time.Minute || age > 24*time.Hour {
+	if age := tx.now.Round(0).Add(-tx.judgeClock().deviation).Sub(r.At); age < -time.Minute || age > 24*time.Hour {
 		x.At, x.One = tx.now.Round(0), true
 	}
 }
@@ -358,9 +347,6 @@ func (tx *txn) grade() clock.Grade { return tx.judgeClock().grade }
 
 // clockDoubted says that nothing may leave that carries the wall clock.
 func (tx *txn) clockDoubted() bool { return tx.judgeClock().doubted }
-
-// astray is the deviation of a clock in doubt.
-func (tx *txn) astray() time.Duration { return tx.judgeClock().deviation }
 
 // setEpisode keeps an episode as it stands now.
 func (tx *txn) setEpisode(k string, e Episode) {

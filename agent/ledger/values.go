@@ -57,7 +57,7 @@ func (n *valueNames) of(site *Site, i int) *valueName {
 // sendValue sends a reading of value i when it is due: every one where Every is 0, else the first one of each interval, and a
 // changed whole number between.
 func (tx *txn) sendValue(i int, r collectors.Reading) {
-	if r.Quality != collectors.Good || !finite(r.Value) {
+	if r.Quality != collectors.Good || !Finite(r.Value) {
 		return
 	}
 	v, last := &tx.l.site.Values[i], &tx.lastValues[i]

@@ -41,7 +41,7 @@ func BenchmarkEveryReading(b *testing.B) {
 		for i := range batch {
 			batch[i] = collectors.Reading{Point: "radio/n", Value: float64(done + i), Quality: collectors.Good, At: begin.Add(time.Duration(done+i) * time.Millisecond)}
 		}
-		if err := l.Emit(b.Context(), "mqtt", batch); err != nil {
+		if err := l.Host("mqtt").Emit(b.Context(), batch); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -39,9 +39,10 @@ func TestAValueMakesNoGarbage(t *testing.T) {
 func TestAQuietPollMakesNoGarbage(t *testing.T) {
 	b := newBench(t, func(*Site) {})
 	batch := []collectors.Reading{{Point: "plc/a", Value: 1, Quality: collectors.Good}, {Point: "plc/b", Value: 2, Quality: collectors.Good}}
+	host := b.Host("plc")
 	emit := func() {
 		batch[0].At = time.Now()
-		if err := b.Ledger.Emit(t.Context(), "plc", batch); err != nil {
+		if err := host.Emit(t.Context(), batch); err != nil {
 			t.Fatal(err)
 		}
 	}
