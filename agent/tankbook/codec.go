@@ -3,7 +3,6 @@ package tankbook
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"gauger/agent/tank"
 	"gauger/agent/tank/codec"
@@ -105,19 +104,17 @@ const partsAppended = 1
 // as before, and has their barrels in the days' other ones. What is appended in a layout that is not known is left alone.
 func (a archive) allParts(b *Book) {
 	var some []int
+	rose, none := make([]float64, len(b.pages)), true
 	for i, p := range b.pages {
-		if p != nil && (p.today.hasParts() || p.yesterday.hasParts()) {
+		if p == nil {
+			continue
+		}
+		if p.today.hasParts() || p.yesterday.hasParts() {
 			some = append(some, i)
 		}
+		rose[i] = p.rose
+		none = none && some == nil && p.rose == 0 && p.lost == 0
 	}
-	rose := make([]float64, 0, len(b.pages))
-	for _, p := range b.pages {
-		if rose = append(rose, 0); p != nil {
-			rose[len(rose)-1] = p.rose
-		}
-	}
-	losing := func(p *tankPage) bool { return p != nil && p.lost != 0 }
-	none := some == nil && !slices.ContainsFunc(rose, func(v float64) bool { return v != 0 }) && !slices.ContainsFunc(b.pages, losing)
 	if a.Err() != nil || a.Reading && a.Len() == 0 || !a.Reading && none {
 		return
 	}

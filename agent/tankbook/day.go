@@ -78,12 +78,7 @@ func (p *tankPage) gaugeOffStock(at float64, e stockAt) (stockAt, bool) {
 		return stockAt{t: at - p.clockOffset, stock: by(func(x stockAt) float64 { return x.stock }),
 			meter: by(func(x stockAt) float64 { return x.meter }), level: by(func(x stockAt) float64 { return x.level })}, true
 	}
-	var near []stockAt
-	for _, x := range p.nearGaugeOff {
-		if math.Abs(x.t+p.clockOffset-at) <= gaugeOffNear {
-			near = append(near, x)
-		}
-	}
+	near := slices.DeleteFunc(slices.Clone(p.nearGaugeOff), func(x stockAt) bool { return math.Abs(x.t+p.clockOffset-at) > gaugeOffNear })
 	if n := len(near); n >= 5 && near[0].t+p.clockOffset < at && near[n-1].t+p.clockOffset > at {
 		return figures(func(of func(stockAt) float64) float64 {
 			v := make([]float64, n)

@@ -76,7 +76,7 @@ func (r *restFinder) add(f *daySums, e stockAt, sigma float64, meter bool) (move
 	}
 	r.push(e)
 	if r.moving {
-		return r.endMovement(f, e, least)
+		return r.endMovement(e, least)
 	}
 	for r.inRest < r.n && e.t-r.tail[r.inRest].t >= admitAfter {
 		r.rest.add(f, r.tail[r.inRest].t, r.tail[r.inRest].net)
@@ -129,7 +129,7 @@ func (r *restFinder) endRest(f *daySums, e stockAt, gap bool) {
 }
 
 // endMovement looks whether the level has come to rest again.
-func (r *restFinder) endMovement(f *daySums, e stockAt, least float64) *movement {
+func (r *restFinder) endMovement(e stockAt, least float64) *movement {
 	if r.n < restStill || e.t-r.tail[0].t < admitAfter {
 		return nil
 	}
