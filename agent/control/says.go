@@ -13,10 +13,16 @@ import (
 // not known here.
 func (d *Server) says(e Entry) string {
 	if e.Stream == ledger.Tickets {
-		if b, err := d.Ledger.Ticket(e.Label); err == nil && b.Number != "" {
-			return d.saysTicket(&TicketRow{TicketRecord: b})
+		b, err := d.Ledger.Ticket(e.Label)
+		if err != nil || b.Number == "" {
+			return ""
 		}
-		return ""
+		r := TicketRow{TicketRecord: b}
+		text := strings.TrimSpace(r.Tank + " " + r.GaugesText())
+		if bbl := r.Barrels(); bbl != nil {
+			text += fmt.Sprintf(", %.1f bbl", *bbl)
+		}
+		return text + fmt.Sprintf(", %s to %s", d.localMinute(r.Start), d.localMinute(r.End))
 	}
 	var body struct {
 		Note   string
@@ -47,12 +53,4 @@ func (d *Server) says(e Entry) string {
 		return memo[d.Site.Wire.MemoText]
 	}
 	return body.Note
-}
-
-func (d *Server) saysTicket(r *TicketRow) string {
-	text := strings.TrimSpace(r.Tank + " " + r.GaugesText())
-	if bbl := r.Barrels(); bbl != nil {
-		text += fmt.Sprintf(", %.1f bbl", *bbl)
-	}
-	return text + fmt.Sprintf(", %s to %s", d.localMinute(r.Start), d.localMinute(r.End))
 }

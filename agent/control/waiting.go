@@ -69,16 +69,6 @@ func (d *Server) isolated(stream string, all []outbox.Isolated) (out []Isolated)
 	return out
 }
 
-// isolating finds what a record waits for by itself; nil: nothing.
-func (s DrainStatus) isolating(r outbox.Record) *Isolated {
-	for i, a := range s.Isolated {
-		if a.Address == r.Address && (a.Address != "" || a.Seq == r.Seq) {
-			return &s.Isolated[i]
-		}
-	}
-	return nil
-}
-
 func (d *Server) zone() *time.Location { return cmp.Or(d.Site.Zone, time.UTC) }
 
 // localTime is a time as people at the site write it; without the date where that is today's.
@@ -317,8 +307,10 @@ func (d *Server) withReason(e outbox.Entry) Entry {
 	default:
 		s := d.Box.DrainStatus(e.Stream)
 		if out.Waits = cmp.Or(d.unknownID(e.Stream, s), d.whyWaiting(e.Stream, s)); d.Daemon && d.Box.Err() == nil {
-			if a := (DrainStatus{Isolated: d.isolated(e.Stream, s.Isolated)}).isolating(e.Record); a != nil {
-				out.Waits = a.Why
+			for _, a := range d.isolated(e.Stream, s.Isolated) {
+				if a.Address == e.Record.Address && (a.Address != "" || a.Seq == e.Record.Seq) {
+					out.Waits = a.Why
+				}
 			}
 			if !e.Again.IsZero() {
 				out.Waits = fmt.Sprintf("sent %d times without a clear answer (%s), so that the service may have it; it waits by itself, and is sent again at %s",

@@ -103,8 +103,10 @@ var figureKeys = [...]string{tank.TopTemperature: "top_temperature", tank.Bottom
 func Measured(key string, v float64, unit collectors.Unit) (float64, error) {
 	f := figureOf(key)
 	switch key {
-	case "specific_gravity":
-		v = specificGravity(v, unit)
+	case "specific_gravity": // without a unit that says degrees API it is one already
+		if u := strings.ToLower(string(unit)); u == "api" || u == "degapi" {
+			v = tank.SpecificGravity(v)
+		}
 	case "bsw":
 		if v >= f.least-bswDrift && v <= f.most+bswDrift {
 			v = min(max(v, f.least), f.most)
@@ -157,15 +159,6 @@ func mean(all ...*float64) *float64 {
 		return nil
 	}
 	return new(sum / float64(n))
-}
-
-// specificGravity turns a gravity into SG 60/60: a unit of API says degrees API, anything else is SG already.
-func specificGravity(v float64, unit collectors.Unit) float64 {
-	switch strings.ToLower(string(unit)) {
-	case "api", "degapi":
-		return 141.5 / (131.5 + v)
-	}
-	return v
 }
 
 // hundredths rounds a figure for people.

@@ -146,26 +146,19 @@ func (o viewHost) Emit(ctx context.Context, batch []collectors.Reading) error {
 	return ctx.Err()
 }
 
-// Keeps implements collectors.Host.
-func (o viewHost) Keeps(collectors.Refusal) bool { return true }
-
-// Refuse implements collectors.Host: what cannot be decoded shows as a Bad reading.
-func (o viewHost) Refuse(ctx context.Context, _ []collectors.Refusal) error { return ctx.Err() }
-
 // Notice implements collectors.Host. There is no event to make of it.
 func (o viewHost) Notice(ctx context.Context, n collectors.Notice) error {
 	o.l.log.Warn().Str("rule", n.Rule).Str("source", n.Source).Bool("over", !n.Until.IsZero()).Msg(n.Note)
 	return ctx.Err()
 }
 
-// Recall implements collectors.Host.
-func (o viewHost) Recall(string) ([]byte, error) { return nil, nil }
+// The rest of collectors.Host. What cannot be decoded shows as a Bad reading.
 
-// Remember implements collectors.Host.
-func (o viewHost) Remember(string, []byte) error { return nil }
-
-// Hurry implements collectors.Host.
-func (o viewHost) Hurry([]collectors.Point) bool { return false }
+func (o viewHost) Keeps(collectors.Refusal) bool                            { return true }
+func (o viewHost) Refuse(ctx context.Context, _ []collectors.Refusal) error { return ctx.Err() }
+func (o viewHost) Recall(string) ([]byte, error)                            { return nil, nil }
+func (o viewHost) Remember(string, []byte) error                            { return nil }
+func (o viewHost) Hurry([]collectors.Point) bool                            { return false }
 
 // shutUnseen is too short for a load to begin and end in it, in site time.
 const shutUnseen = time.Minute

@@ -62,7 +62,7 @@ type Ledger struct {
 	latest     latestReadings
 	room       txnRoom
 	spare      *txn // empty, for the next batch; nil: one is made
-	valueNames valueNames
+	valueNames []valueName
 	watchers   watchers
 	lingers    chan time.Duration // holds one: values linger, and so long they may
 	flushedAt  time.Time          // when Flush was last asked for
@@ -116,7 +116,7 @@ func newLedger(site Site, box *outbox.Box, clock *clock.Clock, log zerolog.Logge
 	now := time.Now()
 	l := &Ledger{
 		smallState: smallState{box, log}, site: site, clock: clock, started: now, runID: now.UnixNano(),
-		latest: latestReadings{}, openings: openings{}, lingers: make(chan time.Duration, 1), routes: site.routes(), rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
+		latest: latestReadings{}, openings: openings{}, lingers: make(chan time.Duration, 1), routes: site.routes(), valueNames: valueNamesOf(site.Values), rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
 	}
 	l.recording.lock = &l.mu
 	l.refusals.limits, l.refusals.box = site.Refusals, box

@@ -39,19 +39,15 @@ func (v *Value) key() string { return v.stream() + "/" + v.Well + "/" + v.Code +
 // valueName is what a value's source, its episode of refusals and its state are called.
 type valueName struct{ source, episode, state string }
 
-// valueNames are those of a site's values, made once.
-type valueNames []valueName
-
-func (n *valueNames) of(site *Site, i int) *valueName {
-	if *n == nil {
-		*n = make([]valueName, len(site.Values))
-		for i := range site.Values {
-			v := &site.Values[i]
-			source := string(v.Point) + " as " + v.Code
-			(*n)[i] = valueName{source, episodeKey(eventrules.ValueRefused, source), valueKey + v.key()}
-		}
+// valueNamesOf are those of a site's values.
+func valueNamesOf(values []Value) []valueName {
+	all := make([]valueName, len(values))
+	for i := range values {
+		v := &values[i]
+		source := string(v.Point) + " as " + v.Code
+		all[i] = valueName{source, episodeKey(eventrules.ValueRefused, source), valueKey + v.key()}
 	}
-	return &(*n)[i]
+	return all
 }
 
 // sendValue sends a reading of value i when it is due: every one where Every is 0, else the first one of each interval, and a
@@ -157,7 +153,7 @@ func (v *Value) interval(begin, at time.Time, gap time.Duration) (time.Time, boo
 
 // queueValue makes the record of value i. A number that the integer rule refuses is an episode, not a wrong number.
 func (tx *txn) queueValue(i int, number float64, at time.Time) {
-	v, name := &tx.l.site.Values[i], tx.l.valueNames.of(&tx.l.site, i)
+	v, name := &tx.l.site.Values[i], &tx.l.valueNames[i]
 	if tx.bodies == nil {
 		tx.bodies, tx.l.room.bodies = tx.l.room.bodies, nil
 	}
@@ -286,7 +282,7 @@ func (tx *txn) putValue(i int) {
 		old = *known
 	}
 	last.Page = last.recent.at
-	tx.putJSON(tx.l.valueNames.of(&tx.l.site, i).state, last)
+	tx.putJSON(tx.l.valueNames[i].state, last)
 	for n, page := range last.recent.pages {
 		if !slices.Equal(page, old.pages[n]) {
 			tx.putState(pageName(v, n), encodePage(page))
