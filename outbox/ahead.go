@@ -125,7 +125,7 @@ func (d *drain) deleteWithNext(batch []Record) error {
 	h.timer = time.AfterFunc(leaveWithin, func() {
 		defer close(h.done)
 		_ = c.Wait() // finishDeletions asks again for its end
-		d.s.signal()
+		signal(d.s.wake)
 	})
 	d.leaving = append(d.leaving, h)
 	return nil

@@ -49,10 +49,7 @@ type Box struct {
 // Kick ends the wait of a stream's drain: try now, the keys or the link are back.
 func (b *Box) Kick(stream string) {
 	if s := b.streams[stream]; s != nil {
-		select {
-		case s.kick <- struct{}{}:
-		default:
-		}
+		signal(s.kick)
 	}
 }
 

@@ -178,7 +178,7 @@ func (b *Box) finish(g *group, err error) {
 	b.spareStaging = g.reuse()
 	g.staging = staging{}
 	for _, s := range g.woken {
-		s.signal()
+		signal(s.wake)
 	}
 }
 

@@ -312,7 +312,11 @@ func (d *drain) noteStalled() {
 // waits to find out.
 func (d *drain) noteSuccess() {
 	if d.s.unreachable.Swap(false) {
-		d.wakeOthers()
+		for name, s := range d.b.streams {
+			if s.unreachable.Load() {
+				d.b.Kick(name)
+			}
+		}
 	}
 	d.resetWaits()
 	if d.toldTrouble {
@@ -326,15 +330,6 @@ func (d *drain) resetWaits() {
 	d.waits.Reset()
 	d.keyWaits.Reset()
 	d.probes.Reset()
-}
-
-// wakeOthers lets every stream try again that could not reach the service.
-func (d *drain) wakeOthers() {
-	for name, s := range d.b.streams {
-		if s.unreachable.Load() {
-			d.b.Kick(name)
-		}
-	}
 }
 
 // setActivity notes what the drain is at from now on.

@@ -147,7 +147,7 @@ func (b *Box) open() error {
 		b.reserveQuota()
 	}
 	for _, s := range b.streams {
-		s.signal()
+		signal(s.wake)
 	}
 	return nil
 }

@@ -184,20 +184,15 @@ func (v *salvager) noteErr(err error) {
 
 // visit takes one value. A bucket whose name does not fit its content is looked for by the checksum.
 func (v *salvager) visit(bucket string, key, value []byte) {
-	if v.err != nil {
+	if v.err != nil || v.takeValue(bucket, key, value) {
 		return
 	}
-	if v.takeValue(bucket, key, value) {
-		return
-	}
+	var others []string
 	for _, name := range slices.Sorted(maps.Keys(v.streams)) {
-		for _, prefix := range []string{prefixQueue, prefixDead, prefixAttempts} {
-			if v.takeValue(prefix+name, key, value) {
-				return
-			}
-		}
+		others = append(others, prefixQueue+name, prefixDead+name, prefixAttempts+name)
 	}
-	if v.takeValue(bucketState, key, value) || v.takeValue(bucketMeta, key, value) {
+	others = append(others, bucketState, bucketMeta)
+	if slices.ContainsFunc(others, func(other string) bool { return v.takeValue(other, key, value) }) {
 		return
 	}
 	kind, stream := splitBucket(bucket)

@@ -41,9 +41,10 @@ func newStream(o Stream) *stream {
 	}
 }
 
-func (s *stream) signal() {
+// signal leaves a signal in wake or kick, which hold one.
+func signal(c chan<- struct{}) {
 	select {
-	case s.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -97,7 +98,7 @@ func (s *stream) retryDestination(seq uint64, address []byte) {
 	if a := s.failingOf(seq, address); a != nil {
 		a.recheck()
 		s.lastIsolatedTry = time.Time{}
-		s.signal() // nothing of it is in the file
+		signal(s.wake) // nothing of it is in the file
 	}
 }
 

@@ -200,7 +200,7 @@ func (b *Box) Offer(stream string, records []Record) bool {
 		return false
 	}
 	s.offer = newOffer(b, s, records)
-	s.signal()
+	signal(s.wake)
 	return true
 }
 
