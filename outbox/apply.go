@@ -3,7 +3,6 @@ package outbox
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -234,8 +233,7 @@ func (d *drain) shrinkLimit(n int) error {
 		g.touch(d.s)
 		return nil
 	})
-	d.b.note(Note{Kind: NoteShrunk, Stream: d.s.Name, Count: int(limit), Message: fmt.Sprintf(
-		"%s: a request of %d records was too large; from now on at most %d go together", d.s.Name, n, limit)})
+	d.b.note(Note{Kind: NoteShrunk, Stream: d.s.Name, Count: int(limit)}, "%s: a request of %d records was too large; from now on at most %d go together", d.s.Name, n, limit)
 	return err
 }
 
@@ -286,7 +284,8 @@ func (d *drain) noteNotTaken(batch []Record, seqs []uint64, maybeStored bool, an
 		return false, true
 	}
 	if a.isolatedUntil.IsZero() {
-		d.b.note(d.s.isolatedNote(a))
+		d.b.note(Note{Kind: NoteIsolated, Stream: d.s.Name, Address: a.address, Seq: a.seq, Count: 1},
+			"%s is not taken (%s), while others are; it waits by itself and is tried again now and then: check that id", a.destination, answer.describe())
 	}
 	a.isolatedUntil = now.Add(max(a.backOff.NextBackOff(), answer.RetryAfter))
 	return true, true
@@ -364,9 +363,9 @@ func (d *drain) stageAmbiguous(g *group, r Record, answer Answer) (inARow int) {
 	if m.inARow >= parkAfter || d.onlyThis {
 		s.rejoin(destinationOf(r))
 		inARow, m.parkedUntil = 0, now.Add(parkFor)
-		d.b.note(Note{Kind: NoteParked, Stream: s.Name, Seq: r.Seq, Count: m.Count, Message: fmt.Sprintf(
+		d.b.note(Note{Kind: NoteParked, Stream: s.Name, Seq: r.Seq, Count: m.Count},
 			"record %d of %s was sent %d times without a clear answer (%s): it may be at the service; it waits for a person or a day",
-			r.Seq, s.Name, m.Count, answer.describe())})
+			r.Seq, s.Name, m.Count, answer.describe())
 	}
 	g.putSealed(s.attemptsBucket, seqKey(r.Seq), m.encode())
 	return inARow

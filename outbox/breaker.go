@@ -1,7 +1,6 @@
 package outbox
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -64,11 +63,10 @@ func (d *drain) notePaused() {
 		return
 	}
 	d.toldTrouble = true
-	n := Note{Kind: NotePaused, Stream: d.s.Name, Message: fmt.Sprintf("%s: the service refuses everything (%s); nothing is given up, one record is tried from time to time",
-		d.s.Name, d.lastAnswer.describe())}
-	if n.Seq = d.poison.lone(); n.Seq != 0 {
-		n.Message = fmt.Sprintf("%s: the service refuses record %d (%s), and there is no other to compare it with; it is kept, and tried from time to time",
-			d.s.Name, n.Seq, d.lastAnswer.describe())
+	n := Note{Kind: NotePaused, Stream: d.s.Name, Seq: d.poison.lone()}
+	if n.Seq != 0 {
+		d.b.note(n, "%s: the service refuses record %d (%s), and there is no other to compare it with; it is kept, and tried from time to time", d.s.Name, n.Seq, d.lastAnswer.describe())
+		return
 	}
-	d.b.note(n)
+	d.b.note(n, "%s: the service refuses everything (%s); nothing is given up, one record is tried from time to time", d.s.Name, d.lastAnswer.describe())
 }

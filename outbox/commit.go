@@ -240,15 +240,13 @@ func (b *Box) recoverFromFullDisk(g *group, cause error) error {
 // noteDiskFull tells once that the disk is full; noteDiskRoom tells when it no longer is. The lock is held.
 func (b *Box) noteDiskFull(cause error) {
 	if b.refusedByDisk++; b.refusedByDisk == 1 {
-		b.note(Note{Kind: NoteFull, Message: fmt.Sprintf(
-			"the disk is full: new records are refused until it has room again, what is stored stays: %v", cause)})
+		b.note(Note{Kind: NoteFull}, "the disk is full: new records are refused until it has room again, what is stored stays: %v", cause)
 	}
 }
 
 func (b *Box) noteDiskRoom() {
 	if b.refusedByDisk > 0 {
-		b.note(Note{Kind: NoteFull, Count: b.refusedByDisk, Message: fmt.Sprintf(
-			"the disk has room again; while it was full, %d changes were refused", b.refusedByDisk)})
+		b.note(Note{Kind: NoteFull, Count: b.refusedByDisk}, "the disk has room again; while it was full, %d changes were refused", b.refusedByDisk)
 	}
 	b.refusedByDisk = 0
 }

@@ -58,9 +58,9 @@ type notes struct {
 	notify func(Note) // Options.Notify
 }
 
-// note queues a note.
-func (n *notes) note(x Note) {
-	x.At = time.Now()
+// note queues a note with its sentence.
+func (n *notes) note(x Note, format string, args ...any) {
+	x.At, x.Message = time.Now(), fmt.Sprintf(format, args...)
 	n.noteMu.Lock()
 	defer n.noteMu.Unlock()
 	n.queue = append(n.queue, x)
@@ -84,7 +84,7 @@ func (n *notes) tell() {
 func (b *dbFile) die(cause error) error {
 	err := fmt.Errorf("%w: %w", ErrDead, cause)
 	if b.dead.CompareAndSwap(nil, &err) {
-		b.note(Note{Kind: NoteDead, Message: cause.Error()})
+		b.note(Note{Kind: NoteDead}, "%v", cause)
 	}
 	return *b.dead.Load()
 }
@@ -242,8 +242,7 @@ func (b *dbFile) reserveQuota() {
 		case err == nil && certain && quota == b.quota.Load():
 			return
 		case err == nil && certain:
-			b.note(Note{Kind: NoteUnreserved, Message: fmt.Sprintf(
-				"the disk has no room for the outbox's %d bytes; it works with %d until the next start", b.quota.Load(), quota)})
+			b.note(Note{Kind: NoteUnreserved}, "the disk has no room for the outbox's %d bytes; it works with %d until the next start", b.quota.Load(), quota)
 			b.quota.Store(quota)
 			return
 		case disk.IsFull(err) && quota > 2<<20:
@@ -260,8 +259,7 @@ func (b *dbFile) reserveQuota() {
 			return
 		}
 		b.unreserved = true
-		b.note(Note{Kind: NoteUnreserved, Message: fmt.Sprintf(
-			"%s; the outbox keeps itself to %d bytes, but another program can use them up", why, b.quota.Load())})
+		b.note(Note{Kind: NoteUnreserved}, "%s; the outbox keeps itself to %d bytes, but another program can use them up", why, b.quota.Load())
 		return
 	}
 }
@@ -272,8 +270,7 @@ func (b *dbFile) clearDamaged() bool {
 	if err != nil || len(kept) == 0 || removeDamaged(b.path) != nil {
 		return false
 	}
-	b.note(Note{Kind: NoteUnreserved, Count: len(kept), Message: fmt.Sprintf(
-		"the disk is full: %d damaged outbox files that were kept for a look were removed to make room for records", len(kept))})
+	b.note(Note{Kind: NoteUnreserved, Count: len(kept)}, "the disk is full: %d damaged outbox files that were kept for a look were removed to make room for records", len(kept))
 	return true
 }
 

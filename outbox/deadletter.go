@@ -71,8 +71,7 @@ func (b *Box) stageDeadLetter(g *group, s *stream, seq uint64, value []byte, t d
 }
 
 func (b *Box) noteDeadLetter(s *stream, seq uint64, t deadHeader) {
-	b.note(Note{Kind: NoteDeadLetter, Stream: s.Name, Seq: seq, Count: 1, Message: fmt.Sprintf(
-		"record %d of %s became a dead letter: %s", seq, s.Name, t.reason)})
+	b.note(Note{Kind: NoteDeadLetter, Stream: s.Name, Seq: seq, Count: 1}, "record %d of %s became a dead letter: %s", seq, s.Name, t.reason)
 }
 
 // deadLetterCorrupt makes dead letters of records whose bytes cannot be trusted; they are never sent.

@@ -302,9 +302,8 @@ func (d *drain) noteStalled() {
 		return
 	}
 	d.toldTrouble = true
-	d.b.note(Note{Kind: NoteStalled, Stream: d.s.Name, Message: fmt.Sprintf(
-		"%s: nothing was taken since %s; everything is kept and tried again; the last answer: %s",
-		d.s.Name, d.troubleSince.Format(time.RFC3339), d.lastAnswer.describe())})
+	d.b.note(Note{Kind: NoteStalled, Stream: d.s.Name}, "%s: nothing was taken since %s; everything is kept and tried again; the last answer: %s",
+		d.s.Name, d.troubleSince.Format(time.RFC3339), d.lastAnswer.describe())
 	d.b.tell()
 }
 
@@ -320,8 +319,7 @@ func (d *drain) noteSuccess() {
 	}
 	d.resetWaits()
 	if d.toldTrouble {
-		d.b.note(Note{Kind: NoteResumed, Stream: d.s.Name, Message: fmt.Sprintf(
-			"%s: records are taken again, after %s", d.s.Name, time.Since(d.troubleSince).Round(time.Second))})
+		d.b.note(Note{Kind: NoteResumed, Stream: d.s.Name}, "%s: records are taken again, after %s", d.s.Name, time.Since(d.troubleSince).Round(time.Second))
 	}
 	d.waylost, d.troubleSince, d.toldTrouble, d.delay, d.takenAt = false, time.Time{}, false, 0, time.Now()
 }

@@ -102,8 +102,7 @@ func (r *evictionPlan) refuseFull(stream string, add uint64) error {
 	}
 	if !r.b.toldFull {
 		r.b.toldFull = true
-		r.b.note(Note{Kind: NoteFull, Stream: stream, Message: fmt.Sprintf(
-			"%s is full: %d bytes are used in all and nothing that may give way is left; new records are refused", what, r.used())})
+		r.b.note(Note{Kind: NoteFull, Stream: stream}, "%s is full: %d bytes are used in all and nothing that may give way is left; new records are refused", what, r.used())
 	}
 	return fmt.Errorf("store %d bytes beside %d of %d in %s: %w", add, r.used(), r.b.recordLimit(), what, ErrFull)
 }
@@ -225,8 +224,7 @@ func (r *evictionPlan) stageEviction(g *group, e eviction) {
 	if e.ownShare {
 		why = "the share of " + e.s.Name + " in the outbox"
 	}
-	r.b.note(Note{Kind: NoteEvicted, Stream: e.s.Name, Count: len(e.seqs), Message: fmt.Sprintf(
-		"%s is used up: %d of the oldest %s gave way, %d of the stream in all", why, n, what, led.Evicted)})
+	r.b.note(Note{Kind: NoteEvicted, Stream: e.s.Name, Count: len(e.seqs)}, "%s is used up: %d of the oldest %s gave way, %d of the stream in all", why, n, what, led.Evicted)
 }
 
 // used counts the bytes of the records and dead letters of all streams. The lock is held.

@@ -162,8 +162,7 @@ func (b *Box) catchUpHighWater() {
 	}
 	if err != nil {
 		b.highWater = nil
-		b.note(Note{Kind: NoteTrouble, Message: fmt.Sprintf(
-			"the high-water marks cannot be kept until the next start, records are stored all the same: %v", errors.Join(err, h.close()))})
+		b.note(Note{Kind: NoteTrouble}, "the high-water marks cannot be kept until the next start, records are stored all the same: %v", errors.Join(err, h.close()))
 	}
 }
 

@@ -3,7 +3,6 @@ package outbox
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -38,12 +37,11 @@ func (b *Box) labelOf(s *stream, r Record) string {
 // writeReceipts keeps receipts. Not being able to costs the receipts only: the counts are in the box.
 func (b *Box) writeReceipts(s *stream, kept []receipts.Receipt) {
 	if err := b.receipts.Add(s.Name, s.Journal, kept); err != nil {
-		b.note(Note{Kind: NoteTrouble, Stream: s.Name, Message: fmt.Sprintf(
-			"the receipts of %s could not be kept, the records are delivered all the same: %v", s.Name, err)})
+		b.note(Note{Kind: NoteTrouble, Stream: s.Name}, "the receipts of %s could not be kept, the records are delivered all the same: %v", s.Name, err)
 	}
 	if stream, ok := b.receipts.GaveUpEarly(); ok {
-		b.note(Note{Kind: NoteReceipts, Stream: stream, Message: fmt.Sprintf(
-			"the oldest receipts of %s go before their %.0f days are over: the room for receipts is used up", stream, b.receipts.KeepsFor().Hours()/24)})
+		b.note(Note{Kind: NoteReceipts, Stream: stream},
+			"the oldest receipts of %s go before their %.0f days are over: the room for receipts is used up", stream, b.receipts.KeepsFor().Hours()/24)
 	}
 }
 
@@ -179,6 +177,6 @@ func (b *Box) holdBack(s *stream, known map[uint64]receipts.Receipt) {
 	for seq := range known {
 		s.inFlight[seq] = true
 	}
-	b.note(Note{Kind: NoteTrouble, Stream: s.Name, Message: fmt.Sprintf(
-		"the disk is full: records of %s that are delivered cannot be taken out of the queue before the next start; they are not sent again", s.Name)})
+	b.note(Note{Kind: NoteTrouble, Stream: s.Name},
+		"the disk is full: records of %s that are delivered cannot be taken out of the queue before the next start; they are not sent again", s.Name)
 }

@@ -14,10 +14,9 @@ func (v *salvager) noteMended(besides uint64, told string) {
 	if v.staleCopies > 0 {
 		doubt = fmt.Sprintf(", %d records are in doubt and became dead letters", v.staleCopies)
 	}
-	v.b.note(Note{Kind: NoteSalvaged, Count: v.records, Message: fmt.Sprintf(
-		"the outbox file was damaged and was mended: %s%s%s; %d records, %d dead letters and %d pieces of state were carried over%s; "+
-			"the damaged file is kept as %s; what was found: %v", lostText(v.lost+besides, v.unknown(), v.vague), told, v.describeStateLoss(),
-		v.records, v.deadLetters, len(v.state), doubt, filepath.Base(v.aside), v.cause)})
+	v.b.note(Note{Kind: NoteSalvaged, Count: v.records}, "the outbox file was damaged and was mended: %s%s%s; %d records, %d dead letters and %d pieces of state were carried over%s; "+
+		"the damaged file is kept as %s; what was found: %v", lostText(v.lost+besides, v.unknown(), v.vague), told, v.describeStateLoss(),
+		v.records, v.deadLetters, len(v.state), doubt, filepath.Base(v.aside), v.cause)
 }
 
 // unknown are the streams of which nobody knows how many records are lost.

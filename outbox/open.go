@@ -114,7 +114,7 @@ func (b *Box) open() error {
 		return err
 	}
 	if b.highWater, err = openHigh(b.path + ".high"); err != nil {
-		b.note(Note{Kind: NoteTrouble, Message: fmt.Sprintf("a disk that forgets cannot be noticed: %v", err)})
+		b.note(Note{Kind: NoteTrouble}, "a disk that forgets cannot be noticed: %v", err)
 	}
 	err = b.examine()
 	if err == nil {
@@ -142,7 +142,7 @@ func (b *Box) open() error {
 	}
 	if !b.opt.LookOnly {
 		if err := b.receipts.Reserve(len(b.streams)); err != nil {
-			b.note(Note{Kind: NoteTrouble, Message: fmt.Sprintf("a disk that is full later may not take every receipt: %v", err)})
+			b.note(Note{Kind: NoteTrouble}, "a disk that is full later may not take every receipt: %v", err)
 		}
 		b.reserveQuota()
 	}
@@ -175,10 +175,10 @@ func (b *Box) noteDamagedReceipts(sound bool) error {
 	if n > 0 {
 		was = "were damaged: "
 	}
-	b.note(Note{Kind: NoteSalvaged, Count: n, Message: "the receipts beside the outbox " + was + strings.Join(wrong, ", and ") +
-		"; no record is lost by that, but when those that had left were taken, and with which answer, is not known here any more"})
+	b.note(Note{Kind: NoteSalvaged, Count: n}, "the receipts beside the outbox %s%s; no record is lost by that, but when those that had left were taken, and with which answer, is not known here any more",
+		was, strings.Join(wrong, ", and "))
 	if err := b.receipts.ClearUnreadable(); err != nil {
-		b.note(Note{Kind: NoteTrouble, Message: err.Error()})
+		b.note(Note{Kind: NoteTrouble}, "%v", err)
 	}
 	return nil
 }
@@ -200,8 +200,7 @@ func (b *Box) examine() error {
 			return err
 		}
 		if err != nil {
-			b.note(Note{Kind: NoteTrouble, Message: fmt.Sprintf(
-				"the outbox file could not be examined by a process of its own, it was examined by this one: %v", err)})
+			b.note(Note{Kind: NoteTrouble}, "the outbox file could not be examined by a process of its own, it was examined by this one: %v", err)
 			if _, err = Check(b.path); errors.Is(err, ErrDamaged) {
 				return err
 			}

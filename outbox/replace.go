@@ -133,7 +133,7 @@ func (b *dbFile) replaceIfSparse() {
 	}
 	if err := b.replaceFile(); err != nil {
 		b.retryReplaceAt.Store(length * 2)
-		b.note(Note{Kind: NoteTrouble, Message: fmt.Sprintf("the outbox file could not be made shorter, it goes on as it is: %v", err)})
+		b.note(Note{Kind: NoteTrouble}, "the outbox file could not be made shorter, it goes on as it is: %v", err)
 	}
 }
 

@@ -121,15 +121,14 @@ func (rb *rollback) note() {
 	}
 	switch {
 	case rb.mended == nil && rb.empty && told != "":
-		rb.b.note(Note{Kind: NoteSalvaged, Behind: rb.behind, Message: "the outbox file was EMPTIED or was not there, and what lies beside it knows better: the figures of its tickets, which of them were void, " +
-			"trucks' tickets, tanks and their book are gone; " + told + advice + ". If there is a backup, put it back with gauger stopped"})
+		rb.b.note(Note{Kind: NoteSalvaged, Behind: rb.behind}, "the outbox file was EMPTIED or was not there, and what lies beside it knows better: the figures of its tickets, which of them were void, "+
+			"trucks' tickets, tanks and their book are gone; %s%s. If there is a backup, put it back with gauger stopped", told, advice)
 	case rb.mended != nil && told != "":
 		rb.mended.noteMended(rb.lost, " (by the marks and receipts beside it: "+told+advice+")")
 	case rb.mended != nil:
 		rb.mended.noteMended(0, "")
 	case told != "":
-		rb.b.note(Note{Kind: NoteSalvaged, Behind: rb.behind, Message: "the outbox file is older than what was stored last: its disk forgot what it had " +
-			"confirmed, or an older copy was put in its place; " + told + advice})
+		rb.b.note(Note{Kind: NoteSalvaged, Behind: rb.behind}, "the outbox file is older than what was stored last: its disk forgot what it had confirmed, or an older copy was put in its place; %s%s", told, advice)
 	}
 }
 

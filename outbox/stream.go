@@ -102,11 +102,6 @@ func (s *stream) retryDestination(seq uint64, address []byte) {
 	}
 }
 
-func (s *stream) isolatedNote(a *failingDestination) Note {
-	return Note{Kind: NoteIsolated, Stream: s.Name, Address: a.address, Seq: a.seq, Count: 1, Message: fmt.Sprintf(
-		"%s is not taken (%s), while others are; it waits by itself and is tried again now and then: check that id", a.destination, a.report.Answer.describe())}
-}
-
 // noteTaken notes that the service has taken records: their destinations are well again, and whatever else was not taken
 // is tried once more. The lock is held.
 func (s *stream) noteTaken(n *notes, taken []Record) {
@@ -116,8 +111,7 @@ func (s *stream) noteTaken(n *notes, taken []Record) {
 	for _, r := range taken {
 		p := destinationOf(r)
 		if a := s.failing[p]; a != nil && !a.isolatedUntil.IsZero() {
-			n.note(Note{Kind: NoteRejoined, Stream: s.Name, Address: p.address, Seq: p.seq, Message: fmt.Sprintf(
-				"%s is taken, after %s", p, time.Since(a.report.Since).Round(time.Second))})
+			n.note(Note{Kind: NoteRejoined, Stream: s.Name, Address: p.address, Seq: p.seq}, "%s is taken, after %s", p, time.Since(a.report.Since).Round(time.Second))
 		}
 		s.rejoin(p)
 	}
