@@ -111,7 +111,7 @@ const (
 // waterFollowed says that the interface went down with the level and not at once, as a float
 // that fell off does. Where it was not seen meanwhile it must not have fallen by much more.
 func (x *auxiliary) waterFollowed(d draw, fell float64, levelAt func(at float64) (float64, bool)) bool {
-	drop := d.opening.level - d.closing.level
+	drop := d.fall()
 	b := between(x.water, d.start, d.end)
 	if len(b) < 3 {
 		return fell <= waterDrift*drop
@@ -140,13 +140,13 @@ func (x *auxiliary) waterDrawn(t *Tank, d draw, levelAt func(at float64) (float6
 		return false
 	}
 	fell, ok := x.waterFell(d.start, d.end)
-	return ok && fell >= explainedShare*(d.opening.level-d.closing.level) && x.waterFollowed(d, fell, levelAt)
+	return ok && fell >= explainedShare*d.fall() && x.waterFollowed(d, fell, levelAt)
 }
 
 // doubtWater says of a draw of oil that it may be one of water: the interface fell too, by a share of what the level fell. One that stopped at the least
 // that its float shows fell by so much at least.
 func (x *auxiliary) doubtWater(t *Tank, d *draw) {
-	if fell, ok := x.waterFell(d.start, d.end); t.Interface && ok && t.Group == "" && fell >= partlyWater*(d.opening.level-d.closing.level) && fell*t.Table.PerInch(d.closing.level) >= wrongBbl(t.volume(*d)) {
+	if fell, ok := x.waterFell(d.start, d.end); t.Interface && ok && t.Group == "" && fell >= partlyWater*d.fall() && fell*t.Table.PerInch(d.closing.level) >= wrongBbl(t.volume(*d)) {
 		d.doubtGauge(&d.closing, fell/2, "the oil/water interface fell by %.1f in meanwhile: water was drawn, or some of it is", fell)
 	}
 }

@@ -381,7 +381,7 @@ func (ts *tankState) stuckBetween(t *Tank, a, b draw) bool {
 	case !hung && (len(rest) < stepFew || !ts.interval.stood(stood, seldomHeld)):
 		return false
 	}
-	if b.samples > 0 || stood > t.Loads.Stuck.Seconds() || b.opening.level-b.closing.level < leapTimes*a.slope()*gap+b.step+restSigmas*ts.noise.perSample() || most > 0 && t.volume(a)+t.volume(b) > most {
+	if b.samples > 0 || stood > t.Loads.Stuck.Seconds() || b.fall() < leapTimes*a.slope()*gap+b.step+restSigmas*ts.noise.perSample() || most > 0 && t.volume(a)+t.volume(b) > most {
 		return false
 	}
 	return hung || changesIn(rest) == 0

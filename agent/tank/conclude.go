@@ -69,7 +69,7 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 			}
 		}
 		u.tellMoved(i, ts, &d)
-		if by, _ := leaps(ts, t, d, fasterThan); by >= leapSome*(d.opening.level-d.closing.level) {
+		if by, _ := leaps(ts, t, d, fasterThan); by >= leapSome*d.fall() {
 			u.correctStepped(i, ts, d.opening.level, point{d.end, d.closing.level})
 		}
 		u.decide(i, ts, d, now)
@@ -204,7 +204,7 @@ func (s siteTanks) readTogether(i int, ts *tankState, d *draw) {
 	if n := fallsOn(sum, d.end+joinWithin, least, noise); n < len(sum) {
 		was, _ := s.heldBy(mates, d.start, per)
 		stood, _ := s.heldBy(mates, d.end, per)
-		if fell := d.opening.level - d.closing.level; alone || sum[n].t >= d.end+pauseSure && !s.goesOn(i, d.end, sum[n].t) || fell+was-stood < (1-explainedShare)*fell { // or no pump had drawn
+		if fell := d.fall(); alone || sum[n].t >= d.end+pauseSure && !s.goesOn(i, d.end, sum[n].t) || fell+was-stood < (1-explainedShare)*fell { // or no pump had drawn
 			hi, next, sum, apart = sum[n].t, sum[n].t, sum[:n], apart[:n]
 		} else { // the pump took on what came through the equaliser
 			n = restsFrom(sum, n, least)
@@ -325,7 +325,7 @@ func (ts *tankState) brokeOff(t *Tank, d draw) bool {
 // has been calm for as long as a confirmation takes; or it jumped before, and is likely to jump again.
 func (ts *tankState) unrest(t *Tank, d draw, now float64) bool {
 	wait := t.Loads.Confirm.Seconds()
-	at, doubted := jumps(ts, t, d.end), leaptBefore(ts, d) > 0 || d.samples == 0 || !pumped(ts, t, d, 1) || ts.regained(t, d, now).inches >= someBack*(d.opening.level-d.closing.level)
+	at, doubted := jumps(ts, t, d.end), leaptBefore(ts, d) > 0 || d.samples == 0 || !pumped(ts, t, d, 1) || ts.regained(t, d, now).inches >= someBack*d.fall()
 	if echo := ts.faults.spikes.last; doubted && echo > d.end {
 		at = append(at, echo)
 	}
@@ -344,7 +344,7 @@ func (ts *tankState) unrest(t *Tank, d draw, now float64) bool {
 
 // cameAndWent says that since a draw the level rose again by a share of it, and fell again by as much.
 func (ts *tankState) cameAndWent(d draw) bool {
-	least := pumpedBack * (d.opening.level - d.closing.level)
+	least := pumpedBack * d.fall()
 	highest := d.closing.level
 	for _, s := range between(ts.levels.recent, d.end, math.Inf(1)) {
 		if highest = math.Max(highest, float64(s.v)); highest-d.closing.level > least && highest-float64(s.v) > least {

@@ -83,7 +83,7 @@ func (u *update) carriedLess(i int, ts *tankState, d *draw) {
 func (u *update) smallDraw(i int, ts *tankState, d draw, removed, now float64) {
 	t := &u.site.tanks[i]
 	back, returned := "", 0.0
-	if fall, r := d.opening.level-d.closing.level, ts.regained(t, d, now); r.inches >= explainedShare*fall && !u.othersGaveBack(i, d, r) {
+	if fall, r := d.fall(), ts.regained(t, d, now); r.inches >= explainedShare*fall && !u.othersGaveBack(i, d, r) {
 		removed = t.volume(d) // what came back is no inflow
 		returned = removed
 		back = fmt.Sprintf(", and the %.1f in came back", fall)
@@ -142,8 +142,8 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 		u.addVerdict(i, ts, d, Transferred, fmt.Sprintf("meanwhile other tanks rose by %.1f bbl, most of all %s", rose, name))
 		return
 	}
-	if r := ts.regained(&u.site.tanks[i], d, now); (r.inches >= someBack*(d.opening.level-d.closing.level) || r.atOnce(&u.site.tanks[i], d) || r.rolled(d, removed)) && !u.othersGaveBack(i, d, r) {
-		said := fmt.Sprintf("%.1f in of the %.1f in came back, from %s after it", r.inches, d.opening.level-d.closing.level, spanText(r.first-d.end))
+	if r := ts.regained(&u.site.tanks[i], d, now); (r.inches >= someBack*d.fall() || r.atOnce(&u.site.tanks[i], d) || r.rolled(d, removed)) && !u.othersGaveBack(i, d, r) {
+		said := fmt.Sprintf("%.1f in of the %.1f in came back, from %s after it", r.inches, d.fall(), spanText(r.first-d.end))
 		if r.rolled(d, removed) {
 			u.addEvent(ts, i, eventrules.Recirculation, d.start, d.end, fmt.Sprintf("%.1f bbl out, %.2f to %.2f in, and %.2f in came back", u.site.tanks[i].volume(d), d.opening.level, d.closing.level, r.inches))
 			u.addVerdict(i, ts, d, Recirculated, said)
@@ -323,11 +323,11 @@ func (u *update) takeNext(i int, ts *tankState, d *draw) {
 		return
 	}
 	wrong := wrongBbl(t.volume(*d)) / t.Table.PerInch(d.closing.level)
-	if off := aloneAt(ts, *d, d.opening, false); off > wrong && off < d.opening.level-d.closing.level {
+	if off := aloneAt(ts, *d, d.opening, false); off > wrong && off < d.fall() {
 		d.opening.level, d.opening.err = d.opening.level-off, math.Hypot(d.opening.err, off/4)
 		d.doubt("one reading alone leads to an opening %.1f in above all the others before it: theirs is taken", off)
 	}
-	if off := aloneAt(ts, *d, d.closing, true); off > wrong && off < d.opening.level-d.closing.level {
+	if off := aloneAt(ts, *d, d.closing, true); off > wrong && off < d.fall() {
 		d.closing.level, d.closing.err = d.closing.level+off, math.Hypot(d.closing.err, off/4)
 		d.doubt("one reading alone leads to a closing %.1f in below all the others behind it: theirs is taken", off)
 	}

@@ -177,7 +177,7 @@ func (l *levels) stoodSince(at, level, off float64) float64 {
 // is a bound, and the oil lies anywhere beyond it, as far as there is room.
 func unseenBeyond(ts *tankState, d draw, level, room float64, behind bool) float64 {
 	b, off, long := ts.levels.recent, math.Max(deadOff, restSigmas*ts.noise.perSample()), 0.0
-	made := max(d.inflowBefore, d.inflowAfter, d.inflow.usual)
+	made := math.Max(d.fasterInflow(), d.inflow.usual)
 	for k := searchTime(b, d.end+settleShort); behind && k < len(b) && b[k].t < d.next && math.Abs(float64(b[k].v)-level) <= off; k++ {
 		long = b[k].t - d.end
 	}
@@ -191,7 +191,7 @@ func unseenBeyond(ts *tankState, d draw, level, room float64, behind bool) float
 // boundBehind widens the error of a closing that stood for some seconds, and may only bound the oil, by what the well made meanwhile.
 func (d *draw) boundBehind(bounds bool, stood float64) {
 	if bounds {
-		d.closing.unsure(max(d.inflowBefore, d.inflowAfter, d.inflow.usual) * stood / 2)
+		d.closing.unsure(math.Max(d.fasterInflow(), d.inflow.usual) * stood / 2)
 	}
 }
 
@@ -353,7 +353,7 @@ func silentBehind(ts *tankState, d draw) float64 {
 // seconds: a pump that primes takes a minute or two, and little. 0 where it did not.
 func slowStart(ts *tankState, d draw) (inches, long float64) {
 	b := between(ts.levels.recent, d.start, d.end)
-	fall := d.opening.level - d.closing.level
+	fall := d.fall()
 	k, z := 0, len(b)
 	for k < len(b) && float64(b[k].v) > d.opening.level-fall/2 {
 		k++

@@ -191,9 +191,7 @@ type stuckSpan struct{ from, to float64 }
 // unsure widens the error of a gauge by so many inches.
 func (g *gauge) unsure(by float64) { g.err = math.Hypot(g.err, by) }
 
-// doubt says of a draw what asks a person to look. Inlined at each of its 40 calls it costs the binary 6 KB.
-//
-//go:noinline
+// doubt says of a draw what asks a person to look.
 func (d *draw) doubt(format string, args ...any) {
 	d.doubts = append(d.doubts, fmt.Sprintf(format, args...))
 }
@@ -279,9 +277,15 @@ func (d draw) evenRest(l *levels) levels {
 	return *l
 }
 
+// fall is how far the level fell over a draw, in.
+func (d draw) fall() float64 { return d.opening.level - d.closing.level }
+
+// fasterInflow is the faster of the inflows before a draw and from its start on, in/s.
+func (d draw) fasterInflow() float64 { return math.Max(d.inflowBefore, d.inflowAfter) }
+
 // slope is how fast the level fell over a draw, in/s.
 func (d draw) slope() float64 {
-	return (d.opening.level - d.closing.level) / math.Max(d.end-d.start, 1)
+	return d.fall() / math.Max(d.end-d.start, 1)
 }
 
 // wrongBbl is by how many barrels a ticket of so many is wrong: more than the greater of one and a hundredth.
@@ -367,12 +371,6 @@ func leaptBefore(ts *tankState, d draw) float64 {
 		return 0
 	}
 	return at
-}
-
-// chanceWrong is the chance of a volume with a standard error to be off by more than the greater of a
-// barrel and a hundredth of it.
-func chanceWrong(bbl, sigma float64) float64 {
-	return math.Erfc(wrongBbl(bbl) / (sigma * math.Sqrt2))
 }
 
 // fallRead says that the fall of a draw is long enough, and read as it goes, to show what came in meanwhile.

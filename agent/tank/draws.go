@@ -150,7 +150,7 @@ func (ts *tankState) withDraw(t *Tank, out []draw, d draw) (all []draw, waits bo
 // onlyCameBack says that a small fall minutes before another brought the level back to where it had been before it rose faster than oil
 // comes, or that all of it came back so: a hatch was opened, a false echo was believed for a while, or a meter was proved, and nothing left.
 func (ts *tankState) onlyCameBack(t *Tank, a, next draw) bool {
-	fall, va, near := a.opening.level-a.closing.level, t.volume(a), math.Max(backExact, backNoise*ts.noise.perSample())
+	fall, va, near := a.fall(), t.volume(a), math.Max(backExact, backNoise*ts.noise.perSample())
 	if a.parts > 1 || t.Group != "" {
 		return false
 	}
@@ -225,10 +225,10 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 		return false // another's pump
 	}
 	pumped := pause < pauseSure || t.pumpRate(b) >= bleedRate*t.pumpRate(a) && !decays(ts, b)
-	if va > partBbl && vb < t.Loads.MinLoad && pause <= longest && pumped && b.opening.level-b.closing.level > ts.noise.leastFall() {
+	if va > partBbl && vb < t.Loads.MinLoad && pause <= longest && pumped && b.fall() > ts.noise.leastFall() {
 		return true // its last, when the pump faded or the driver topped off
 	}
-	if math.Min(va, vb) < partBbl || pause > 120 && math.Min(a.opening.level-a.closing.level, b.opening.level-b.closing.level) < 2*ts.noise.leastFall() {
+	if math.Min(va, vb) < partBbl || pause > 120 && math.Min(a.fall(), b.fall()) < 2*ts.noise.leastFall() {
 		return pause < 120 || checks
 	}
 	if t.pumpRate(a) < pipeRate && t.pumpRate(b) < pipeRate {
@@ -252,7 +252,7 @@ func (ts *tankState) stepsBeside(t *Tank, a, b draw) bool {
 	}
 	steps := func(d draw) bool {
 		leapt, _ := leaps(ts, t, d, fasterThan)
-		return d.samples == 0 && leapt >= explainedShare*(d.opening.level-d.closing.level)
+		return d.samples == 0 && leapt >= explainedShare*d.fall()
 	}
 	return steps(b) || t.Sensor != "hydrostatic" && steps(a) // which feels a hatch
 }
@@ -274,7 +274,7 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 	if pause > pauseSure && t.pumpRate(b) > t.Loads.MaxRate && vb > wrongBbl(va+vb) {
 		a.doubt("its last %.1f bbl, after %s, left at once, faster than max_rate: an opened hatch, a tape, or work on the sensor", vb, spanText(pause))
 	} else if vb < va && (slow || other && vb >= early*(va+vb)) {
-		a.doubtGauge(&b.closing, (b.opening.level-b.closing.level)/2, "its last %.1f bbl, after %s, left at %.1f bbl a minute, and the others at %.1f: water, or another truck", vb, spanText(pause), t.pumpRate(b), t.pumpRate(a))
+		a.doubtGauge(&b.closing, b.fall()/2, "its last %.1f bbl, after %s, left at %.1f bbl a minute, and the others at %.1f: water, or another truck", vb, spanText(pause), t.pumpRate(b), t.pumpRate(a))
 	}
 	rose := math.Min(b.opening.level-a.closing.level, ts.levels.mostRisen(a.start, b.end, b.end-a.start)) - a.usualInflow*pause
 	if rose*t.Table.PerInch(a.closing.level) > wrongBbl(va+vb) && t.pumpRate(b) < foamRate*t.pumpRate(a) {
@@ -286,7 +286,7 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 		shape = decay(ts, seen)
 	}
 	decaying, slower := pause > pauseSure && shape <= decaySure, vb < early*(va+vb) && t.pumpRate(b) < foamRate*t.pumpRate(a)
-	collapsed := rose > explainedShare*(b.opening.level-b.closing.level) || pause > pauseSure && (decaying && slower || t.pumpRate(b) < bleedRate*t.pumpRate(a))
+	collapsed := rose > explainedShare*b.fall() || pause > pauseSure && (decaying && slower || t.pumpRate(b) < bleedRate*t.pumpRate(a))
 	if collapsed && vb < math.Min(va, t.Loads.MinLoad) {
 		a.within.hi, a.foamTo = b.within.hi, b.end
 		if b.closing.level-since < a.closing.level {

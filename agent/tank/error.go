@@ -66,6 +66,12 @@ func (l *levels) volumeError(t *Tank, d draw) float64 {
 	return per * math.Sqrt(stats.Square(d.opening.err)+stats.Square(d.closing.err)+2*stats.Square(t.sensorError())+stats.Square(d.inflow.err*lean)+stats.Square(hidden)+(stats.Square(before)+stats.Square(after))/4)
 }
 
+// chanceWrong is the chance of a volume with a standard error to be off by more than the greater of a
+// barrel and a hundredth of it.
+func chanceWrong(bbl, sigma float64) float64 {
+	return math.Erfc(wrongBbl(bbl) / (sigma * math.Sqrt2))
+}
+
 // unsureBy says at which gauge most of a draw's uncertainty lies, and what the sensor or its gateway keeps back.
 func (d draw) unsureBy() (text string) {
 	switch o, c := d.opening.err, d.closing.err; {
@@ -225,7 +231,7 @@ func shutBehind(ts *tankState, d draw, stood, times, share float64) bool {
 	if d.start-2*stood < math.Max(ts.decidedTo+resumeFirst, d.start-stillLook) {
 		return false
 	}
-	b, _, k := standsBehind(ts, d, d.step+d.deadband+restSigmas*ts.noise.perSample(), math.Max(d.inflowBefore, d.inflowAfter))
+	b, _, k := standsBehind(ts, d, d.step+d.deadband+restSigmas*ts.noise.perSample(), d.fasterInflow())
 	if k == 0 {
 		return false
 	}

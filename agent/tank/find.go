@@ -339,7 +339,7 @@ func (ts *tankState) withHiddenCheck(t *Tank, d draw, all bounds, in production,
 		return d
 	}
 	first := ts.findEdges(t, fall{from: point{g.fell, g.level}, to: point{g.since, g.level}}, all, in, now)
-	if found := ts.interval.fresh() < stairRest && first.opening.level-first.closing.level > ts.noise.leastFall(); found && d.start-first.end > joinWithin {
+	if found := ts.interval.fresh() < stairRest && first.fall() > ts.noise.leastFall(); found && d.start-first.end > joinWithin {
 		return d // it stands out, and is none
 	}
 	if g.fell-first.opening.since < 2*stop || t.volume(first) < 1 || d.start-first.end < besideRest || !ts.checksSeal(t, first, d) || !ts.oneTruck(t, first, d) {

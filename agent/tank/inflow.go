@@ -322,7 +322,7 @@ const (
 // had stood at most in the hours before, or as the first inches of a fall, which a damped sensor rounds off, may pass for a stand. From a last poll
 // to the draw nobody saw it stand, but where a sensor tells of what moves alone.
 func (ts *tankState) stillSince(d draw) (since, times float64) {
-	at, made, slack := d.start, math.Max(d.inflowBefore, d.inflowAfter), d.step+d.deadband+restSigmas*ts.noise.perSample()
+	at, made, slack := d.start, d.fasterInflow(), d.step+d.deadband+restSigmas*ts.noise.perSample()
 	if quiet, _, longest := d.quietSince(d.beforeDraw(between(ts.levels.recent, math.Max(ts.decidedTo, at-learnFrom), at), at)); longest > 0 {
 		return quiet, (at - quiet) / math.Max(longest, slack/made) // noise tells sooner, but not always
 	}

@@ -24,7 +24,7 @@ const (
 // way back was made faster than oil comes, or of the way from there to the opening: then nothing left in between. What it did from the next
 // draw or jump on says so by where it rests now. No other tank gave the oil.
 func (u *update) jumpedBack(i int, ts *tankState, d draw) (since float64, ok bool) {
-	t, fall := &u.site.tanks[i], d.opening.level-d.closing.level
+	t, fall := &u.site.tanks[i], d.fall()
 	near := math.Max(backAgain, backShare*fall)
 	after := between(ts.levels.recent, d.end, d.next-restNear)
 	if all := between(ts.levels.recent, d.end, math.Inf(1)); calm(all, near+restSigmas*ts.noise.perSample(), d.usualInflow) {
@@ -56,7 +56,7 @@ func calm(b []sample, within, inflow float64) bool {
 
 // wasThere says that the level, where it rests at the end of some samples behind a draw, was before it, as jumpedBack tells, and since when.
 func (u *update) wasThere(i int, ts *tankState, d draw, after []sample, near, most float64) (since float64, ok bool) {
-	t, fall := &u.site.tanks[i], d.opening.level-d.closing.level
+	t, fall := &u.site.tanks[i], d.fall()
 	rest := lastSamplesOf(after, jumpedRest)
 	now, at := stats.Median(values(rest)), rest[len(rest)-1].t
 	moved := now - stats.Median(values(rest[:(len(rest)+1)/2]))

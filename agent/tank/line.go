@@ -376,7 +376,7 @@ func (l *levels) roseIn(from, to, rate float64) bounds {
 // flowed in meanwhile if it did as behind that or before the draw, and with it; none where it rests lower, or began later than a treater or an oiler waits, or the well
 // makes as much.
 func broughtBack(all []node, d draw) bounds {
-	fall, n, top := d.opening.level-d.closing.level, len(all)-1, 0
+	fall, n, top := d.fall(), len(all)-1, 0
 	pace := math.Max(rolledRate*fall/(d.end-d.start), wellMore*d.usualInflow)
 	for k := 4; k <= n; k++ { // noise may look like it for a moment
 		if (all[k-4].t <= d.end+rolledPause || k == top+1) && all[k].v-all[k-4].v >= pace*(all[k].t-all[k-4].t) {

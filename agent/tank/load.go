@@ -84,7 +84,7 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	made := func(rate float64) float64 { return rate * (d.end - d.start) * per }
 	until := math.Min(d.inflowBefore, ts.levels.roseBefore(d.start-nodeEvery, fedBefore/2))
 	usual, most, before := made(d.usualInflow), made(math.Max(until, d.inflowAfter)), made(until)
-	rate, fair := math.Max(d.inflowBefore, d.inflowAfter), 2*math.Hypot(unsure, made(d.inflow.err))
+	rate, fair := d.fasterInflow(), 2*math.Hypot(unsure, made(d.inflow.err))
 	since, longer := ts.stillSince(d)
 	stood, paused := d.start-since, pauseShare
 	if s.othersFilled(i, since, d.start) >= explainedShare*rate*stood*per { // it stood since its well filled others, and may be turned to it now
@@ -150,7 +150,7 @@ func (s siteTanks) tookAll(i int, d draw, own, unsure float64) bool {
 
 // shutOff says that a tank stood still when a draw began, since its well was turned to others, and went on there from one time, or since then, to another.
 func (s siteTanks) shutOff(i int, d draw, from, to float64) bool {
-	t, ts, rate := &s.site.tanks[i], s.st.tanks[i], math.Max(d.inflowBefore, d.inflowAfter)
+	t, ts, rate := &s.site.tanks[i], s.st.tanks[i], d.fasterInflow()
 	since, longer := ts.stillSince(d)
 	from = math.Max(from, since)
 	return longer > 1 && s.turnedTo(i, since, from, to, rate*(to-from)*t.Table.PerInch(d.opening.level))

@@ -79,8 +79,8 @@ func (s siteTanks) nothingElse(i int, d draw) bool {
 // fallingTanks are the tanks that fell as in a draw between two times, tank i first.
 func (s siteTanks) fallingTanks(i int, from, to float64) []int {
 	out := []int{i}
-	for k := range s.site.tanks {
-		if o := &s.site.tanks[k]; k != i && -s.st.tanks[k].rise(o, from, to) >= o.Loads.MinLoad {
+	for k, o := range s.others(i) {
+		if -s.st.tanks[k].rise(o, from, to) >= o.Loads.MinLoad {
 			out = append(out, k)
 		}
 	}
@@ -97,15 +97,23 @@ func (s siteTanks) risingTanks(i int, from, to float64) (out []int) {
 	return out
 }
 
-// separate are the other tanks that no equaliser joins to one, and mates those that it does.
-func (s siteTanks) separate(i int) iter.Seq2[int, *Tank] { return s.beside(i, false) }
-func (s siteTanks) mates(i int) iter.Seq2[int, *Tank]    { return s.beside(i, true) }
+// others are all tanks but one, separate those of them that no equaliser joins to it, mates those that it does, and group are the mates and itself.
+func (s siteTanks) others(i int) iter.Seq2[int, *Tank]   { return s.tanks(i, true, true, false) }
+func (s siteTanks) separate(i int) iter.Seq2[int, *Tank] { return s.tanks(i, true, false, false) }
+func (s siteTanks) mates(i int) iter.Seq2[int, *Tank]    { return s.tanks(i, false, true, false) }
+func (s siteTanks) group(i int) iter.Seq2[int, *Tank]    { return s.tanks(i, false, true, true) }
 
-func (s siteTanks) beside(i int, joined bool) iter.Seq2[int, *Tank] {
+func (s siteTanks) tanks(i int, separate, mates, itself bool) iter.Seq2[int, *Tank] {
 	return func(yield func(int, *Tank) bool) {
 		for j := range s.site.tanks {
-			o, group := &s.site.tanks[j], s.site.tanks[i].Group
-			if j != i && (group != "" && o.Group == group) == joined && !yield(j, o) {
+			o, group, wanted := &s.site.tanks[j], s.site.tanks[i].Group, separate
+			switch {
+			case j == i:
+				wanted = itself
+			case group != "" && o.Group == group:
+				wanted = mates
+			}
+			if wanted && !yield(j, o) {
 				return
 			}
 		}
@@ -174,9 +182,8 @@ func worstMiss(came []float64, fell [][]float64, choice int) float64 {
 
 // othersDrained are the barrels that the tanks other than two lost between two times, as fast as a load.
 func (s siteTanks) othersDrained(i, j int, from, to float64) (bbl float64) {
-	for k := range s.site.tanks {
-		o := &s.site.tanks[k]
-		if out := -s.st.tanks[k].rise(o, from, to); k != i && k != j && out >= o.Loads.MinRate*(to-from)/60 {
+	for k, o := range s.others(i) {
+		if out := -s.st.tanks[k].rise(o, from, to); k != j && out >= o.Loads.MinRate*(to-from)/60 {
 			bbl += out
 		}
 	}
@@ -387,7 +394,7 @@ func (s siteTanks) onlyReturned(i int, d draw, removed float64) bool {
 		other := s.st.tanks[j]
 		is, seen := other.levels.about(math.Min(d.end+showsTo, other.last.t))
 		for _, x := range s.drawsOf(j) {
-			near := math.Max(backExact+backNoise*other.noise.perSample(), returnedNear*(x.opening.level-x.closing.level))
+			near := math.Max(backExact+backNoise*other.noise.perSample(), returnedNear*x.fall())
 			if seen && x.start < d.end && x.end > d.start-returnedWithin && removed <= returnedLess*o.volume(x) && math.Abs(is-x.opening.level) <= near {
 				return true
 			}

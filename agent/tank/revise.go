@@ -263,11 +263,7 @@ func (s siteTanks) waterDrawn(i int, d draw) bool {
 		return s.st.tanks[i].aux.waterDrawn(&s.site.tanks[i], d, s.st.tanks[i].levels.about)
 	}
 	d.start, d.end = s.jointly(i, d)
-	for j := range s.site.tanks {
-		o := &s.site.tanks[j]
-		if j != i && o.Group != s.site.tanks[i].Group {
-			continue
-		}
+	for j, o := range s.group(i) {
 		together := func(at float64) (float64, bool) { // in inches of the one with the interface
 			own, known := s.st.tanks[j].levels.about(at)
 			mates, _ := s.joined(j, d)

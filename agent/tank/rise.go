@@ -237,7 +237,7 @@ func (s siteTanks) othersFilled(i int, from, to float64) (bbl float64) {
 // would have to show.
 func (s siteTanks) awayBehind(i int, d draw, until float64) bool {
 	t := &s.site.tanks[i]
-	made := math.Max(d.inflowBefore, d.inflowAfter) * (until - d.end) * t.Table.PerInch(d.closing.level)
+	made := d.fasterInflow() * (until - d.end) * t.Table.PerInch(d.closing.level)
 	return made > wrongBbl(t.volume(d)) && s.turnedTo(i, d.start, d.end, until, made)
 }
 
@@ -253,10 +253,8 @@ func (s siteTanks) passedBy(i int, d draw, since float64) bool {
 
 // othersLost is the barrels that the site's other tanks lost between two times: then a rise is theirs.
 func (s siteTanks) othersLost(i int, from, to float64) (bbl float64) {
-	for j := range s.site.tanks {
-		if j != i {
-			bbl += math.Max(0, -s.st.tanks[j].rise(&s.site.tanks[j], from, to))
-		}
+	for j, o := range s.others(i) {
+		bbl += math.Max(0, -s.st.tanks[j].rise(o, from, to))
 	}
 	return bbl
 }
@@ -315,7 +313,7 @@ func (ts *tankState) regained(t *Tank, d draw, now float64) returned {
 // oil does not come back, and what fills the tank up behind it is another pump's, or stops at another level. Where its fall was seen its return
 // has to be: a level that is only told again brings no oil. What lay out for minutes and would fill a truck may have gone with one.
 func (r returned) rolled(d draw, removed float64) bool {
-	fall := d.opening.level - d.closing.level
+	fall := d.fall()
 	if removed >= truckLeast && r.first > d.end+rolledPause {
 		return false
 	}
@@ -326,7 +324,7 @@ func (r returned) rolled(d draw, removed float64) bool {
 
 // partly says that a part of what left came back by and by, as a truck pumps it: the rest may have gone with that. No pump draws a tank empty.
 func (r returned) partly(d draw) bool {
-	return d.closing.level >= endMargin && r.seen >= pumpedFew && r.inches < rolledShare*(d.opening.level-d.closing.level)
+	return d.closing.level >= endMargin && r.seen >= pumpedFew && r.inches < rolledShare*d.fall()
 }
 
 // atOnce says that a load's worth came back minutes after a draw, and faster than any well makes it: a sensor that somebody lifts and

@@ -132,7 +132,7 @@ func (u *update) slowShares(i int, d draw, removed, now float64) (why []string) 
 			u.opensTogether(j, ts, &x)
 			u.readTogether(j, ts, &x)
 		}
-		further := (x.opening.level-x.closing.level)-(d.opening.level-d.closing.level) > partBbl/o.Table.PerInch(x.closing.level) // than the one that it follows
+		further := x.fall()-d.fall() > partBbl/o.Table.PerInch(x.closing.level) // than the one that it follows
 		switch share := o.volume(x); {
 		case !alone && !further && share > least && (gave > 0 && share >= slowShare*gave || x.uneven):
 			ts = u.writable(j)
@@ -218,11 +218,7 @@ func (s siteTanks) lastApart(ts *tankState, d draw, mates []int, share, per floa
 // apartAt is how far each tank of a group lies at a time from where they would all stand even, and by how much they fell together since another.
 func (s siteTanks) apartAt(i int, d draw, at, since float64) (inches []float64, fell float64, ok bool) {
 	bbl, per := 0.0, 0.0
-	for j := range s.site.tanks {
-		o := &s.site.tanks[j]
-		if j != i && o.Group != s.site.tanks[i].Group {
-			continue
-		}
+	for j, o := range s.group(i) {
 		v, known := s.st.tanks[j].levels.held(at)
 		was, before := s.st.tanks[j].levels.held(since)
 		if !known || !before {

@@ -193,7 +193,7 @@ func (r *reports) keep(l Load, d draw) {
 
 // reported is a draw as a load that was reported.
 func reported(d draw) reportedLoad {
-	return reportedLoad{start: d.start, end: d.end, opening: d.opening.level, closing: d.closing.level, inflow: math.Max(d.usualInflow, math.Max(d.inflowBefore, d.inflowAfter))}
+	return reportedLoad{start: d.start, end: d.end, opening: d.opening.level, closing: d.closing.level, inflow: math.Max(d.usualInflow, d.fasterInflow())}
 }
 
 // usual are the barrels of the middle one of a tank's loads before; 0 where there were too few.

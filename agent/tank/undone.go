@@ -28,7 +28,7 @@ const (
 // where it was before the sensor jumped about. What a pump may have done is a reason for doubt only, and a load.
 func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	t := &u.site.tanks[i]
-	fall, per := d.opening.level-d.closing.level, t.Table.PerInch(d.closing.level)
+	fall, per := d.fall(), t.Table.PerInch(d.closing.level)
 	if from, to := ts.hiddenFall(*d); d.samples == 0 && t.Group == "" {
 		if name := u.jumpedTo(i, float64(to.v), from.t, to.t+singleReading); name != "" {
 			return fmt.Sprintf("tank %s jumped to the same level meanwhile, as where a gateway gives one answer for both", name)
@@ -115,7 +115,7 @@ func fellAtOnce(ts *tankState, t *Tank, d *draw, fall float64) (inches float64, 
 
 // leftBetween says that the level lay at a draw's opening before somebody's hands or echoes were at the sensor, and lies at its closing behind that.
 func leftBetween(ts *tankState, d draw, since float64) bool {
-	near := math.Max(backAgain, backShare*(d.opening.level-d.closing.level))
+	near := math.Max(backAgain, backShare*d.fall())
 	was, ok := ts.levels.known(since - nodeEvery)
 	now := stats.Median(values(lastSamplesOf(ts.levels.recent, jumpedRest)))
 	return ok && math.Abs(was-d.opening.level) <= near+d.usualInflow*(d.start-since) && math.Abs(now-d.closing.level) <= near+d.usualInflow*(ts.last.t-d.end)
@@ -266,7 +266,7 @@ type lift struct {
 func (u *update) lifted(i int, ts *tankState, d draw) (l lift, ok bool) {
 	t := &u.site.tanks[i]
 	per := t.Table.PerInch(d.opening.level)
-	fall := d.opening.level - d.closing.level
+	fall := d.fall()
 	near := math.Max(math.Max(backAgain, backShare*fall), backNoise*ts.noise.perSample())
 	handledSince, hands := handled(ts, t, d)
 	if hands {
@@ -356,7 +356,7 @@ func leapt(ts *tankState, t *Tank, speed, from, to, inches float64) bool {
 // evenly so, and rest behind them; times is how much faster than max_rate it may be.
 func pumped(ts *tankState, t *Tank, d draw, times float64) bool {
 	b := between(ts.levels.recent, d.start, d.end)
-	fall := d.opening.level - d.closing.level
+	fall := d.fall()
 	if d.underWay(b) < pumpedFew || d.end-d.start < pumpedLeast || t.pumpRate(d) > times*t.Loads.MaxRate {
 		return false
 	}

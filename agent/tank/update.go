@@ -93,15 +93,16 @@ const verdictLeast = 1.0
 
 // jumpedTo is another tank that jumped to a level between two times: a gateway gave this one's answers for its, or one answer for both.
 func (s siteTanks) jumpedTo(i int, level, from, to float64) (name string) {
-	for j, other := range s.st.tanks {
+	for j, o := range s.others(i) {
+		other := s.st.tanks[j]
 		at := other.faults.jumpedAt
 		v, ok := other.levels.about(math.Max(at, to))
 		if p := other.pending; p.count > 0 && p.first.t >= from {
 			at, v, ok = p.first.t, p.first.v, true
 		}
 		near := backExact + backNoise*math.Max(s.st.tanks[i].noise.perSample(), other.noise.perSample())
-		if ok && j != i && at > 0 && at >= from && at <= to && math.Abs(v-level) <= near {
-			name = s.site.tanks[j].ID
+		if ok && at > 0 && at >= from && at <= to && math.Abs(v-level) <= near {
+			name = o.ID
 		}
 	}
 	return name
@@ -114,15 +115,15 @@ func (s siteTanks) doubtSignal(i int, d *draw) {
 	if changesIn(fall) < signalSteps {
 		return
 	}
-	for j, other := range s.st.tanks {
+	for j, o := range s.others(i) {
 		same := 0
 		for _, x := range fall {
-			if slices.ContainsFunc(between(other.levels.recent, x.t-late, x.t+late), func(y sample) bool { return y.v == x.v }) {
+			if slices.ContainsFunc(between(s.st.tanks[j].levels.recent, x.t-late, x.t+late), func(y sample) bool { return y.v == x.v }) {
 				same++
 			}
 		}
-		if j != i && same >= len(fall)-len(fall)/signalMissed {
-			d.doubt("tank %s gave the very same readings meanwhile: one register or topic is read for both, and one truck has two tickets", s.site.tanks[j].ID)
+		if same >= len(fall)-len(fall)/signalMissed {
+			d.doubt("tank %s gave the very same readings meanwhile: one register or topic is read for both, and one truck has two tickets", o.ID)
 		}
 	}
 }

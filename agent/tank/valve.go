@@ -359,7 +359,7 @@ func damped(ts *tankState, t *Tank, d *draw) (none string) {
 
 // underWay is how many samples of a draw lie clearly between its gauges.
 func (d draw) underWay(b []sample) (n int) {
-	edge := pumpedEdge * (d.opening.level - d.closing.level)
+	edge := pumpedEdge * d.fall()
 	for _, s := range b {
 		if v := float64(s.v); v < d.opening.level-edge && v > d.closing.level+edge {
 			n++
@@ -384,7 +384,7 @@ const handedWithin = 600.0 // s in which a gateway has begun to hand on a load t
 // handedOn says that a fall that no pump makes is on its way in its readings, each a little lower, and began right behind a silence in which a pump
 // may have made it: a gateway that hands on what it kept stamps it closer together than it was read.
 func handedOn(ts *tankState, t *Tank, d draw) bool {
-	b, fall := ts.levels.recent, d.opening.level-d.closing.level
+	b, fall := ts.levels.recent, d.fall()
 	k := searchTime(b, d.start)
 	for n := max(1, k); n < len(b) && b[n].t <= d.end; n++ {
 		if float64(b[n].v-b[n-1].v) > ts.noiseFloor(t) {
