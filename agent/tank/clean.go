@@ -23,6 +23,7 @@ const (
 	junkLong   = 2700.0 // s for which a sensor may show something else while a pump draws
 	junkTimes  = 1.2    // times the pump's rate that the level may have fallen meanwhile
 	fallLately = 150.0  // s of a fall that show its rate
+	fallWindow = 240.0  // s of a fall that say where the level would be now
 	fallFew    = 12     // readings that do
 	fasterThan = 1.1    // times max_rate
 	jumpLeast  = 2.0    // in
@@ -115,14 +116,17 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 		return resumed
 	}
 	at := point{now, x}
+	begun := func(at point) pending {
+		return pending{count: 1, distinct: 1, first: at, last: at, slight: math.Abs(at.v-ts.last.v) < 2*ts.reach(t, at.t), before: p.shown(), stairs: p.stairsDown(ts.last.v, at.v)}
+	}
 	if !joins && p.count >= stepFew-1 && p.strayed.t == 0 {
 		ts.pending.strayed = at // one echo among readings that agree
 		return refused
 	}
 	if s := p.strayed; !joins && s.t > 0 && agree(s) {
-		p = pending{count: 1, distinct: 1, first: s, last: s, slight: math.Abs(s.v-ts.last.v) < 2*ts.reach(t, s.t), before: p.shown(), stairs: p.stairsDown(ts.last.v, s.v)}
+		p = begun(s)
 	} else if !joins {
-		ts.pending = pending{count: 1, distinct: 1, first: at, last: at, slight: off < 2*ts.reach(t, now), before: p.shown(), stairs: p.stairsDown(ts.last.v, x)}
+		ts.pending = begun(at)
 		return refused
 	}
 	p.count, p.strayed = p.count+1, point{}
@@ -342,8 +346,7 @@ func (ts *tankState) diedAt(t *Tank, d draw, stood float64) bool {
 	return alive && d.step < coarseLeast && d.deadband == 0 && stood >= t.Loads.StuckJump.Seconds() && ts.interval.stood(stood, neverHeld)
 }
 
-// movedOneStep says that a value is the next one of a sensor that speaks in steps, which stands for hours in a tank that hardly
-// fills.
+// movedOneStep says that a value is the next one of a sensor that speaks in steps, which stands for hours in a tank that hardly fills.
 func (ts *tankState) movedOneStep(now, x float64) bool {
 	return math.Abs(x-ts.last.v) < 1.5*ts.levels.resolutionAt(now, now).step
 }
@@ -366,8 +369,6 @@ func (ts *tankState) fallsOn(t *Tank, now, x float64) bool {
 	after := (p.first.v - x) / math.Max(now-p.first.t, 1)
 	return -l.slope >= least && after >= math.Max(least, -l.slope/3)
 }
-
-const fallWindow = 240.0 // s of a fall that say where the level would be now
 
 // stuckBetween says that the value stood still from one draw, as this sensor's do not, until it came down at once, faster than the pump had
 // drawn: it hung while the truck went on. A float that reports only changes is silent while it hangs, and told of the first draw step by step.

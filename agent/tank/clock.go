@@ -208,14 +208,13 @@ type smallDraws struct {
 // add counts one more; what came back of it, or 0.
 func (s *smallDraws) add(d draw, bbl, returned float64) {
 	if !s.active {
-		*s = smallDraws{active: true, start: d.end}
+		*s = smallDraws{active: true, start: d.start}
 	}
 	s.returned += returned
-	s.last, s.n = d.end, s.n+1
+	s.start, s.last, s.n = min(s.start, d.start), d.end, s.n+1
 	if stats.Finite(bbl) {
 		s.lastBbl, s.bbl = bbl, s.bbl+bbl
 	}
-	s.start = min(s.start, d.start)
 }
 
 // slowLosses are falls at rest that are too slow for a draw.

@@ -82,7 +82,7 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 	if all || now-ts.lastFallAt > confirm {
 		ts.drawing, ts.firstSeen = false, nil
 		if k := newestLeap(ts.levels.recent); k > 0 {
-			ts.levels.recent = append(make([]sample, 0, recentMost), ts.levels.recent[k:]...)
+			ts.levels.keep(ts.levels.recent[k:])
 		}
 		ts.levels.linkHistory(ts.drawPhase, ts.faults.jumpedAt, math.Inf(1))
 		return

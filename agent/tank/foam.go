@@ -56,12 +56,11 @@ func (f foam) left(after float64) float64 {
 	if f.grows {
 		up -= math.Exp(-after / foamGrows)
 	}
-	switch since := math.Max(0, after-f.stood); {
-	case f.even:
+	since := math.Max(0, after-f.stood)
+	if f.even {
 		return up * math.Max(0, 1-since/(2*f.time))
-	default:
-		return up * math.Exp(-since/f.time)
 	}
+	return up * math.Exp(-since/f.time)
 }
 
 // foamFit is a level behind a load, and the foam on it.

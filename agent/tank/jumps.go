@@ -300,7 +300,7 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 	if k, hung := ts.hungInDraw(&u.site.tanks[i]); hung {
 		last := ts.levels.recent[k]
 		u.addEvent(ts, i, eventrules.Stuck, last.t, p.first.t, fmt.Sprintf("level rested at %.2f in for %s in a draw, then came to %.2f in at once, where the pump had taken it by then, and falls on as fast: it had hung", last.v, spanText(p.first.t-last.t), p.first.v))
-		ts.levels.recent = append(make([]sample, 0, recentMost), ts.levels.recent[:k+1]...)
+		ts.levels.keep(ts.levels.recent[:k+1])
 		u.unread(i, ts, point{last.t, float64(last.v)}, p.first)
 		ts.beginAt(now, x)
 		return
@@ -315,7 +315,7 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 	}
 	if back && ts.drawing {
 		u.addEvent(ts, i, eventrules.Step, ts.levels.recent[k].t, now, fmt.Sprintf("level showed what no oil does while it fell, for %s, and is at %.2f in, where the pump may have taken it: the draw goes on", spanText(p.first.t-ts.levels.recent[k].t), p.first.v))
-		ts.levels.recent = append(make([]sample, 0, recentMost), ts.levels.recent[:k+1]...)
+		ts.levels.keep(ts.levels.recent[:k+1])
 		ts.faults.jumped(p.first.t)
 		u.put(ts, grained(p.first.t, p.first.v, p.count))
 		ts.beginAt(now, x)
@@ -360,7 +360,7 @@ func (u *update) unfreeze(i int, ts *tankState, to point) {
 	u.reportMissed(i, ts, point{since, ts.last.v}, to)
 	u.correctMoved(i, ts, point{since, ts.last.v}, to)
 	k := min(searchTime(ts.levels.recent, since)+1, len(ts.levels.recent))
-	ts.levels.recent = append(make([]sample, 0, recentMost), ts.levels.recent[:k]...)
+	ts.levels.keep(ts.levels.recent[:k])
 	ts.faults.unfrozeAt, ts.noise.sigma = to.t, ts.noise.sigmaAtChange
 	u.unread(i, ts, point{since, ts.last.v}, to)
 }
@@ -383,7 +383,7 @@ func (u *update) unread(i int, ts *tankState, since, to point) {
 	h := searchTime(ts.levels.history, since.t)
 	if len(ts.levels.recent) == 0 || ts.levels.recent[0].t > since.t {
 		near := between(ts.levels.history, since.t-undoneFine, math.Nextafter(since.t, math.Inf(1)))
-		ts.levels.recent = append(make([]sample, 0, recentMost), near...)
+		ts.levels.keep(near)
 		for k := range ts.levels.recent {
 			ts.levels.recent[k].n = max(2, ts.levels.recent[k].n) // else they pass for reports by exception
 		}

@@ -56,6 +56,9 @@ func (l *levels) thinned(fine, heldSince float64) []sample {
 	return lastSamplesOf(out, recentMost-thinEvery)
 }
 
+// keep makes some samples the recent ones, with the room that they grow into: the old array is another state's.
+func (l *levels) keep(b []sample) { l.recent = append(make([]sample, 0, recentMost), b...) }
+
 // middle is the sample of some whose value is the middle one.
 func middle(b []sample) sample {
 	if len(b) == 1 {

@@ -2,7 +2,6 @@ package tank
 
 import (
 	"cmp"
-	"iter"
 	"math"
 	"slices"
 )
@@ -95,29 +94,6 @@ func (s siteTanks) risingTanks(i int, from, to float64) (out []int) {
 		}
 	}
 	return out
-}
-
-// others are all tanks but one, separate those of them that no equaliser joins to it, mates those that it does, and group are the mates and itself.
-func (s siteTanks) others(i int) iter.Seq2[int, *Tank]   { return s.tanks(i, true, true, false) }
-func (s siteTanks) separate(i int) iter.Seq2[int, *Tank] { return s.tanks(i, true, false, false) }
-func (s siteTanks) mates(i int) iter.Seq2[int, *Tank]    { return s.tanks(i, false, true, false) }
-func (s siteTanks) group(i int) iter.Seq2[int, *Tank]    { return s.tanks(i, false, true, true) }
-
-func (s siteTanks) tanks(i int, separate, mates, itself bool) iter.Seq2[int, *Tank] {
-	return func(yield func(int, *Tank) bool) {
-		for j := range s.site.tanks {
-			o, group, wanted := &s.site.tanks[j], s.site.tanks[i].Group, separate
-			switch {
-			case j == i:
-				wanted = itself
-			case group != "" && o.Group == group:
-				wanted = mates
-			}
-			if wanted && !yield(j, o) {
-				return
-			}
-		}
-	}
 }
 
 // drawsOf are the draws of a tank that was decided last and those that are under way.

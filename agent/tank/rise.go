@@ -217,11 +217,7 @@ func (s siteTanks) othersGave(i int, from, to float64) (bbl float64) {
 func (s siteTanks) othersFilled(i int, from, to float64) (bbl float64) {
 	for j, o := range s.separate(i) {
 		ts, at := s.st.tanks[j], from
-		var ds []draw
-		for _, l := range ts.reports.loads {
-			ds = append(ds, draw{start: l.start, end: l.end})
-		}
-		for _, x := range append(append(ds, s.drawsOf(j)...), draw{start: to, end: to}) {
+		for _, x := range append(append(asDraws(ts.reports.loads), s.drawsOf(j)...), draw{start: to, end: to}) {
 			a, ok1 := ts.levels.within(at, inflowDay) // what stood still for hours has no samples in them
 			b, ok2 := ts.levels.within(math.Min(x.start, to), inflowDay)
 			if ok1 && ok2 && x.start > at && !ts.noise.hidesLevel() {

@@ -2,6 +2,7 @@ package tank
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -13,6 +14,36 @@ import (
 type siteTanks struct {
 	site Site
 	st   *State
+}
+
+// others are all tanks but one, mates those of them that an equaliser joins to it, group its mates and itself, and separate the rest.
+func (s siteTanks) others(i int) iter.Seq2[int, *Tank] {
+	return s.tanks(func(j int) bool { return j != i })
+}
+func (s siteTanks) mates(i int) iter.Seq2[int, *Tank] {
+	return s.tanks(func(j int) bool { return j != i && s.joins(i, j) })
+}
+func (s siteTanks) group(i int) iter.Seq2[int, *Tank] {
+	return s.tanks(func(j int) bool { return j == i || s.joins(i, j) })
+}
+func (s siteTanks) separate(i int) iter.Seq2[int, *Tank] {
+	return s.tanks(func(j int) bool { return j != i && !s.joins(i, j) })
+}
+
+// joins says that an equaliser joins two tanks.
+func (s siteTanks) joins(i, j int) bool {
+	group := s.site.tanks[i].Group
+	return group != "" && s.site.tanks[j].Group == group
+}
+
+func (s siteTanks) tanks(wanted func(j int) bool) iter.Seq2[int, *Tank] {
+	return func(yield func(int, *Tank) bool) {
+		for j := range s.site.tanks {
+			if wanted(j) && !yield(j, &s.site.tanks[j]) {
+				return
+			}
+		}
+	}
 }
 
 // update is one call of Next at work.
