@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"gauger/agent/tank/stats"
@@ -63,9 +62,9 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 	}
 	l.TopTemperature, l.BottomTemperature = ts.aux.asOf(topAt, d.start), ts.aux.asOf(bottomAt, d.start)
 	l.Gravity, l.BSW = ts.aux.asOf(gravityAt, d.start), ts.aux.asOf(bswAt, d.start)
-	l.Confidence, l.Review = s.confidence(t, ts, d, l)
+	l.Confidence, l.Review = s.confidence(i, d, l)
 	l.Unseen = ts.hiddenSpan(d, s.site.speed)
-	says, factor := s.remarks(t, ts, d, l)
+	says, factor := s.remarks(i, d, l)
 	l.Remarks = append(d.says, says...)
 	if factor *= l.Confidence; len(l.Review) == 0 { // a remark alone is no reason to ask
 		factor = math.Max(factor, confidenceLow)
@@ -256,7 +255,8 @@ func (s siteTanks) addEvidence(i int, ts *tankState, d draw, now float64, l *Loa
 
 // confidence are the confidence in a load, which is the chance of its volume to be right less
 // what else speaks against it, and why a person should look at it.
-func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, []string) {
+func (s siteTanks) confidence(i int, d draw, l Load) (float64, []string) {
+	t, ts := &s.site.tanks[i], s.st.tanks[i]
 	wrong := chanceWrong(l.GaugeBbl, usualError*l.ErrorBbl)
 	o := opinion{factor: confidenceMost * (1 - wrong)}
 	say := o.add
@@ -322,7 +322,7 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	say(twice, twoTrucks, "stopped for %s after %.0f bbl, and %.0f in all, where a truck holds %g: maybe %d loads", spanText(stop), before, all, t.Loads.TruckMax, trucks)
 	say(mayBeTwo(ts, t, d, l), twoTrucks, stoppedBetween, spanText(d.pause), d.pausedBbl)
 	bbl, off, behind := besideIt(ts, t, d, l.GaugeBbl)
-	moved, _, _ := s.fedElsewhere(slices.Index(s.st.tanks, ts), d.next, ts.last.t) // which is no truck's
+	moved, _, _ := s.fedElsewhere(i, d.next, ts.last.t) // which is no truck's
 	say(bbl > 0 && (!behind || moved < explainedShare*bbl) && (!pipe || off <= pauseLate*t.Loads.PauseMerge.Seconds()) && t.Group == "" && !d.setByValve, twoTrucks, "another %.0f bbl left %s %s it: one truck or two", bbl, spanText(off), map[bool]string{true: "behind", false: "before"}[behind])
 	say(more && !twice && (all > moreThanOne*t.Loads.TruckMax || quick >= otherRate*t.rateBeside(d, quick)) && !pipe && d.samples > 0, 1, "%.0f bbl at once, where a truck holds %g: maybe %d loads", all, t.Loads.TruckMax, trucks)
 	return stats.Round(o.factor, 2), o.why
@@ -356,7 +356,8 @@ func mayBeTwo(ts *tankState, t *Tank, d draw, l Load) bool {
 
 // remarks tell a reader of a load what is no reason for doubt, with the factor
 // by which its confidence is the less.
-func (s siteTanks) remarks(t *Tank, ts *tankState, d draw, l Load) (says []string, factor float64) {
+func (s siteTanks) remarks(i int, d draw, l Load) (says []string, factor float64) {
+	t, ts := &s.site.tanks[i], s.st.tanks[i]
 	o := opinion{factor: 1}
 	say := o.add
 	step, recent := ts.faults.clockStep, ts.faults.clockSteppedAt >= d.start-3600

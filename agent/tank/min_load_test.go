@@ -32,10 +32,10 @@ func TestAnInflowThatIsAnybodysGuessAsks(t *testing.T) {
 	s, d := siteTanks{r.site, &State{tanks: []*tankState{{}}}}, draw{start: 36000, end: 37800, samples: 100, parts: 1}
 	for off, asks := range map[float64]bool{15: false, 17: true} {
 		l := Load{Open: 160, Close: 70, GaugeBbl: 150, ErrorBbl: 0.4, InflowBbl: 20, InflowErrorBbl: off, RemovedBbl: 170, Rate: 5}
-		conf, why := s.confidence(&s.site.tanks[0], s.st.tanks[0], d, l)
+		conf, why := s.confidence(0, d, l)
 		sure := l
 		sure.InflowErrorBbl = 0
-		most, _ := s.confidence(&s.site.tanks[0], s.st.tanks[0], d, sure)
+		most, _ := s.confidence(0, d, sure)
 		if said := strings.Contains(strings.Join(why, "; "), "flowed in meanwhile, give or take"); said != asks || conf < most != asks {
 			t.Errorf("give or take %g bbl: confidence %.2f of %.2f, %q", off, conf, most, why)
 		}

@@ -20,10 +20,10 @@ type CleanLevel struct {
 
 // Latest is the newest cleaned level of a tank; false before the first.
 func (s Site) Latest(st State, i int) (CleanLevel, bool) {
-	if i < 0 || i >= len(st.tanks) || st.tanks[i] == nil || len(st.tanks[i].levels.recent) == 0 {
+	ts := st.tank(i)
+	if ts == nil || len(ts.levels.recent) == 0 {
 		return CleanLevel{}, false
 	}
-	ts := st.tanks[i]
 	l := ts.levels.recent[len(ts.levels.recent)-1]
 	held := 0.0
 	if ts.interval.inPairs() {
@@ -99,8 +99,8 @@ func (st State) Zeros(tank int) (box, own time.Time) {
 	if st.boxClock.known {
 		box = st.boxClock.wall(0)
 	}
-	if tank >= 0 && tank < len(st.tanks) && st.tanks[tank] != nil && st.tanks[tank].clock.known {
-		own = st.tanks[tank].clock.wall(0)
+	if ts := st.tank(tank); ts != nil && ts.clock.known {
+		own = ts.clock.wall(0)
 	}
 	return box, own
 }
@@ -122,10 +122,9 @@ func (st State) Agrees(now time.Time) bool {
 // Phase says in a word what the detector sees of a tank: waiting before the first reading, idle, drawing while the level
 // falls, or confirming while the end of a draw waits for its confirmation.
 func (st State) Phase(tank int) string {
-	if tank < 0 || tank >= len(st.tanks) || st.tanks[tank] == nil || !st.tanks[tank].seen {
+	switch ts := st.tank(tank); {
+	case ts == nil || !ts.seen:
 		return "waiting"
-	}
-	switch ts := st.tanks[tank]; {
 	case !ts.drawing:
 		return "idle"
 	case ts.last.t-ts.lastFallAt > drawingFor || !ts.fallsNow():
@@ -188,10 +187,10 @@ type Moment struct {
 // Levels are the levels that the state still knows between two times: the last hours by the
 // minute or finer, a day and more by ten minutes.
 func (s Site) Levels(st State, tank int, from, to time.Time) []Moment {
-	if tank < 0 || tank >= len(st.tanks) || st.tanks[tank] == nil {
+	ts := st.tank(tank)
+	if ts == nil {
 		return nil
 	}
-	ts := st.tanks[tank]
 	var out []Moment
 	take := func(b []sample) {
 		for _, p := range b {
@@ -250,10 +249,11 @@ func (ts *tankState) fallLine() (line, bool) {
 
 // Outlook looks ahead from the newest level of a tank to a time by the clock of its readings; false before the first level.
 func (s Site) Outlook(st State, i int, at time.Time) (Outlook, bool) {
-	if i < 0 || i >= len(st.tanks) || st.tanks[i] == nil || !st.tanks[i].seen {
+	ts := st.tank(i)
+	if ts == nil || !ts.seen {
 		return Outlook{}, false
 	}
-	ts, t := st.tanks[i], &s.tanks[i]
+	t := &s.tanks[i]
 	o := Outlook{
 		At: ts.clock.wall(ts.last.t / s.speed), In: ts.last.v,
 		Noise: ts.noiseFloor(t), Rate: t.maxRate(ts.last.v), PerInch: t.Table.PerInch(ts.last.v),

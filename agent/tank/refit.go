@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -12,14 +13,11 @@ var ever = math.Inf(-1)
 // Arranged is the state for another list of tanks: from says, for each of them, which tank of this state it was; a
 // number that is none begins anew.
 func (st State) Arranged(from []int) State {
-	old := st.tanks
-	st.tanks = make([]*tankState, len(from))
+	tanks := make([]*tankState, len(from))
 	for i, k := range from {
-		st.tanks[i] = &tankState{}
-		if k >= 0 && k < len(old) && old[k] != nil {
-			st.tanks[i] = old[k]
-		}
+		tanks[i] = cmp.Or(st.tank(k), &tankState{})
 	}
+	st.tanks = tanks
 	st.mark++
 	return st
 }

@@ -65,9 +65,18 @@ func (st State) cloned(n int) State {
 	return st
 }
 
+// tank is what is known of a tank; nil where that is nothing.
+func (st *State) tank(i int) *tankState {
+	if i < 0 || i >= len(st.tanks) {
+		return nil
+	}
+	return st.tanks[i]
+}
+
 // Loading says whether a draw from a tank has begun and is not decided yet.
 func (st State) Loading(tank int) bool {
-	return tank >= 0 && tank < len(st.tanks) && st.tanks[tank] != nil && st.tanks[tank].drawing
+	ts := st.tank(tank)
+	return ts != nil && ts.drawing
 }
 
 // advance moves the site's time to an input, over a restart where there was one.
@@ -129,8 +138,8 @@ func (st *State) source(in Input) clock {
 
 // clockOf is the clock of a tank's readings, or any that is known.
 func (st *State) clockOf(i int) clock {
-	if i >= 0 && i < len(st.tanks) && st.tanks[i] != nil && st.tanks[i].clock.known {
-		return st.tanks[i].clock
+	if ts := st.tank(i); ts != nil && ts.clock.known {
+		return ts.clock
 	}
 	if st.boxClock.known {
 		return st.boxClock
