@@ -306,7 +306,9 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		takeHung(&d, since, made, leapt, math.Max(made, d.usualInflow)*(d.start-since)*t.Table.PerInch(d.opening.level) > wrongBbl(t.volume(d)))
 	}
 	if where, long, asks := stoodStill(ts, t, d); long > 0 && !(where == itsClosing && u.staysShutOff(i, d, d.end+long)) {
-		d.boundBehind(where == itsClosing && asks, long)
+		if where == itsClosing && asks { // it may only bound the oil, by what the well made meanwhile
+			d.closing.unsure(math.Max(d.fasterInflow(), d.inflow.usual) * long / 2)
+		}
 		d.note(asks, fmt.Sprintf("value stood still at %s for %s: a sensor that hung, its blind zone, or a float at its stop", where, spanText(long)))
 	}
 	u.tellClock(i, ts, &d, now)

@@ -188,13 +188,6 @@ func unseenBeyond(ts *tankState, d draw, level, room float64, behind bool) float
 	return math.Min(made*long, math.Max(0, room)) / 2
 }
 
-// boundBehind widens the error of a closing that stood for some seconds, and may only bound the oil, by what the well made meanwhile.
-func (d *draw) boundBehind(bounds bool, stood float64) {
-	if bounds {
-		d.closing.unsure(math.Max(d.fasterInflow(), d.inflow.usual) * stood / 2)
-	}
-}
-
 // fellOn is how far the level fell below its closing in the confirmation after a load, inches: levels at rest do not fall. Where
 // it did before the load too, as under a vent that breathes, it says nothing.
 func fellOn(ts *tankState, t *Tank, d draw, now float64) float64 {

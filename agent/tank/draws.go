@@ -107,7 +107,8 @@ func (ts *tankState) drawsAmong(t *Tank, finder fallFinder, b []sample, all boun
 		if k+1 < len(fs) {
 			hi = fs[k+1].from.t
 		}
-		f, why := ts.behindShelf(t, f.withoutSilence())
+		f.from.t += math.Max(0, f.silence) // over which the level rested
+		f, why := ts.behindShelf(t, f)
 		d := ts.findEdges(t, f, bounds{lo, hi}, in, now)
 		d.doubts = append(d.doubts, why...)
 		d = ts.withHiddenCheck(t, d, bounds{lo, d.start}, in, now)
@@ -121,7 +122,10 @@ func (ts *tankState) drawsAmong(t *Tank, finder fallFinder, b []sample, all boun
 			out, waits = append(out, on), false
 		}
 	}
-	return looked(out, len(fs)), waits
+	if n := len(out); n > 0 {
+		out[n-1].falls = len(fs)
+	}
+	return out, waits
 }
 
 // withDraw are some draws and the next one, which may be one with the last of them; waits says that it is, by its pause.
@@ -188,10 +192,7 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	if one, sure := ts.aux.oneOpening(t, a, b); sure {
 		return one
 	}
-	if t.Interface && ts.aux.waterDrawn(t, a, ts.levels.about) != ts.aux.waterDrawn(t, b, ts.levels.about) {
-		return false
-	}
-	if ts.stepsBeside(t, a, b) {
+	if t.Interface && ts.aux.waterDrawn(t, a, ts.levels.about) != ts.aux.waterDrawn(t, b, ts.levels.about) || ts.stepsBeside(t, a, b) {
 		return false
 	}
 	pause, longest := b.start-a.end, t.Loads.PauseMerge.Seconds()

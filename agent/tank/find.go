@@ -33,12 +33,6 @@ type fall struct {
 	silence  float64 // s after from in which nothing came since the fall before; 0 where none is near
 }
 
-// withoutSilence is a fall without the silence before it, in which the level rested.
-func (f fall) withoutSilence() fall {
-	f.from.t += math.Max(0, f.silence)
-	return f
-}
-
 // nodes condenses samples: dense ones to one node a cell, the median of those up to blur
 // seconds away; sparse ones stay.
 func nodes(b []sample, blur float64) []node {
@@ -215,14 +209,6 @@ func (t *Tank) withoutTrickle(fs []fall) []fall {
 		}
 	}
 	return out
-}
-
-// looked notes at the last of some draws how many falls were looked at for them.
-func looked(ds []draw, falls int) []draw {
-	if n := len(ds); n > 0 {
-		ds[n-1].falls = falls
-	}
-	return ds
 }
 
 // lastSeen are the readings on either side of the silence that hides where a draw began: what came behind it lies on the falling line already,

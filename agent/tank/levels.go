@@ -72,11 +72,15 @@ func middle(b []sample) sample {
 // keepHistory keeps the level every ten minutes, for the inflow and for slow losses.
 func (l *levels) keepHistory(s sample, draw drawPhase, jumpedAt float64) {
 	n := len(l.history)
-	if n > 0 && s.t-l.history[n-1].t < historyEvery {
+	newest := sample{t: math.Inf(-1)}
+	if n > 0 {
+		newest = l.history[n-1]
+	}
+	if s.t-newest.t < historyEvery {
 		return
 	}
 	h := grained(s.t, stats.Median(values(lastSamplesOf(between(l.recent, s.t-45, s.t), 16))), 1)
-	if l.movedSinceHistory(draw) || n == 0 || jumpedAt > l.history[n-1].t || s.t-l.history[n-1].t > 4*3600 {
+	if draw.drawing && draw.lastFallAt >= newest.t-120 || jumpedAt > newest.t || s.t-newest.t > 4*3600 {
 		h.flags = unlinked
 	}
 	if n >= historyMost {
@@ -108,12 +112,6 @@ func (l *levels) linkHistory(draw drawPhase, jumpedAt, until float64) {
 	for ; k < len(l.history) && l.history[k].t < until; k++ {
 		l.history[k].flags = 0
 	}
-}
-
-// movedSinceHistory says whether a draw lay between the last point of the history and t.
-func (l *levels) movedSinceHistory(draw drawPhase) bool {
-	n := len(l.history)
-	return draw.drawing && (n == 0 || draw.lastFallAt >= l.history[n-1].t-120)
 }
 
 // about is the level at a time, of the samples within 15 minutes.

@@ -38,7 +38,10 @@ func (u *update) reportEpisodes(i int, ts *tankState, now float64) {
 	}
 	u.reportStuck(i, ts, now)
 	u.findReturned(i, ts, now)
-	u.retimeWhenHeld(i, ts, now)
+	if ts.reports.retimeAt > 0 && now >= ts.reports.retimeAt {
+		ts.reports.retimeAt = 0
+		u.retimeLoads(i, ts, now, true)
+	}
 	u.findSlowLoss(i, ts, now)
 	if s := ts.smallDraws; s.active && now-s.start >= smallEvery {
 		ts.smallDraws = smallDraws{returned: s.returned}
@@ -170,14 +173,6 @@ func (u *update) reportClockStep(i int, ts *tankState, now, step float64) {
 		note = "the clock of its readings, which had not been set, was set"
 	}
 	u.addEvent(ts, i, eventrules.ClockStep, now, now, note)
-}
-
-// retimeWhenHeld tells what has become of the times of the reported loads, some time after the clock was set.
-func (u *update) retimeWhenHeld(i int, ts *tankState, now float64) {
-	if ts.reports.retimeAt > 0 && now >= ts.reports.retimeAt {
-		ts.reports.retimeAt = 0
-		u.retimeLoads(i, ts, now, true)
-	}
 }
 
 // retimeLoads gives the reported loads the times of a clock that was set. Of a load before this boot it tells nothing: how long the box was
