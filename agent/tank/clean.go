@@ -141,9 +141,8 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 	return ts.pendingIsTrue(t)
 }
 
-// forgetJunk forgets what was pending when a silence began and could not have come from the level before, but where the level is still there
-// behind the silence, or as much higher as the well made meanwhile: a spike or a few readings of a dying transmitter. The silence is one since
-// the last level that was believed, and who was there meanwhile shows from that.
+// forgetJunk forgets what was pending when a silence began and could not have come from the level before it: a spike, or a few readings of a dying transmitter.
+// It stays where the level behind the silence is still there, or as much higher as the well made.
 func (ts *tankState) forgetJunk(t *Tank, now, x float64) {
 	p := ts.pending
 	long, off := now-p.last.t, x-p.last.v
@@ -232,9 +231,8 @@ func (ts *tankState) pendingIsTrue(t *Tank) acceptance {
 	return refused
 }
 
-// hungInDraw says that what is pending falls on, as fast as the level fell before it came to rest in a draw, from where that fall would have
-// brought it by then: an echo or a float hung there, alive or not, while the pump drew on. k is the first sample that rests. Where a
-// truck only pauses nothing falls at once, and whoever spans a sensor does not meet the line.
+// hungInDraw says that what is pending falls on, as fast as before the level came to rest in a draw, from where that fall would have brought it: an echo or a
+// float hung there while the pump drew on. k is the first sample that rests. A truck that pauses, or a new span, does not meet that line.
 func (ts *tankState) hungInDraw(t *Tank) (k int, ok bool) {
 	p, b := ts.pending, ts.levels.recent
 	fell, on := p.first.v-p.last.v, p.last.t-p.first.t
@@ -304,9 +302,8 @@ func (ts *tankState) stepHold(t *Tank) float64 {
 // atEnd says that a level lies at the bottom or the top of the tank.
 func (t *Tank) atEnd(x float64) bool { return x < endMargin || x > float64(t.Height)-endMargin }
 
-// sensorWorks says that what is pending can come from a sensor that works. A transmitter without
-// power or a float that fell off shows one value, at an end of the tank mostly, to which nobody
-// spans: there it is a gap, elsewhere believed if this sensor's values stand as long.
+// sensorWorks says that what is pending can come from a sensor that works. A dead transmitter or a lost float shows one value, mostly at an end of the tank, to
+// which nobody spans: there it is a gap, elsewhere it is believed if this sensor's values stand as long.
 func (ts *tankState) sensorWorks(t *Tank, stayed float64) bool {
 	if t.atEnd(ts.pending.last.v) {
 		f, p := ts.faults, ts.pending

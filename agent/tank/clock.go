@@ -33,9 +33,8 @@ type clock struct {
 	agreed        int     // readings that agree on it
 }
 
-// place places one stamp; every is the usual time between readings, in site seconds. It
-// gives the real time of the reading, whether to use the reading at all, and the
-// seconds of a step of the clock that this reading proved.
+// place places one stamp; every is the usual time between readings, in site seconds. It gives the real time of the reading, whether to use it at all, and the
+// seconds of a step of the clock that it proved.
 func (c *clock) place(at, real, every, speed float64) (when float64, use bool, step float64) {
 	dev, slack := at-c.offset-real, clockSlack/speed
 	if !c.known || c.resync {

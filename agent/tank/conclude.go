@@ -180,10 +180,8 @@ func (s siteTanks) closeJointly(i int, ts *tankState, d *draw) {
 	}
 }
 
-// readTogether reads a group's tank when the equaliser has done its work, no sooner than group_settle, or at the end of
-// the draw where it has none to do: what all of them hold together moves only with pump and well, however it is spread over them. Where no other fell with it the
-// equaliser was shut, and its own closing stands; what comes out of the others behind the draw, when somebody opens it, or a truck loads there, is no
-// part of it.
+// readTogether reads a group's tank when the equaliser has done its work, or at the end of the draw where it has none to do: what all tanks hold together moves
+// only with pump and well. Where no other fell with it the equaliser was shut, and its own closing stands; what leaves the others later is no part of it.
 func (s siteTanks) readTogether(i int, ts *tankState, d *draw) {
 	t := &s.site.tanks[i]
 	mates, share := s.joined(i, *d)
@@ -278,9 +276,8 @@ func (ts *tankState) closeEvened(t *Tank, d *draw, stopped, hi, moves float64) {
 	}
 }
 
-// decidable says that a draw is over and its confirmation has passed. One that another followed
-// is over, however little of its end was seen. What is no load is none whatever comes back of it: when a load behind it has waited for hours its
-// own time is over.
+// decidable says that a draw is over and its confirmation has passed. One that another followed is over, however little of its end was seen; one too small for
+// a load does not keep a load behind it waiting for hours.
 func (u *update) decidable(i int, ts *tankState, d draw, now float64, behind []draw) bool {
 	t, speed, followed := &u.site.tanks[i], u.site.speed, len(behind) > 0
 	wait := t.Loads.Confirm.Seconds()

@@ -33,10 +33,9 @@ const (
 	deadWindows = 3          // stretches elsewhere that show what the well makes
 )
 
-// doubtStanding says why a gauge may be an end of what the sensor shows, where noise does not tell: its blind zone, or a float at its
-// stop. The reading stands for as long as the level nowhere else stood in the last day, at the very end of all that was seen, and it
-// stood there before, or the well comes again at once behind the load; a float hangs anywhere, as the level rises. What the tank made
-// meanwhile at least is unseen, and within the gauge's error. What is told of a gauge already is not told again.
+// doubtStanding says why a gauge may be an end of what the sensor shows, where noise does not tell: its blind zone, or a float at its stop. The reading stands
+// at the very end of all that was seen in a day, and stood there before, or the well comes again at once behind the load; a float hangs anywhere, as the level
+// rises. What the tank made meanwhile is within the gauge's error.
 func (s siteTanks) doubtStanding(i int, ts *tankState, d *draw, now float64, opening, closing bool) {
 	t := &s.site.tanks[i]
 	if t.Group != "" || d.deadband > 0 {

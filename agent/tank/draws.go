@@ -258,9 +258,8 @@ func (ts *tankState) stepsBeside(t *Tank, a, b draw) bool {
 	return steps(b) || t.Sensor != "hydrostatic" && steps(a) // which feels a hatch
 }
 
-// joinedDraw is one draw of two. A small part moves its end, but is no pump's work that makes a pause the shorter between more than a
-// truck holds. What had only risen since the end, or falls minutes after it and slower than the pump, is foam that collapses, and no
-// part: the level that it leaves is the closing.
+// joinedDraw is one draw of two. A small part moves its end, but does not shorten the pause between more than a truck holds. What had only risen since the end,
+// or falls minutes after it and slower than the pump, is foam: no part, but the level that it leaves is the closing.
 func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 	va, vb, pause := t.volume(a), t.volume(b), math.Max(0, b.start-a.end)
 	part, times := otherPart, t.timesOther(a, b)
@@ -318,10 +317,9 @@ func (ts *tankState) joinedDraw(t *Tank, a, b draw) draw {
 	return a
 }
 
-// leaps are the inches of a draw's fall that steps from one value to the next made, each of them faster than a pump is, as where a
-// zero is trimmed by and by, or all of it, as where ice thaws. What a value stood still before it is a step's time, unless it was
-// noise that read the same twice, or it makes all of the fall and the value stands as long at rest. What leaps up again had not left. times is
-// how much faster than max_rate. pumps counts the leaps that a pump may have hidden behind a sensor that hung before each, and the first.
+// leaps are the inches of a draw's fall that came in steps faster than times max_rate. A value that stood still before a step may have fallen all that time,
+// unless noise read the same twice or the step is all of the fall. What leaps up again had not left. pumps counts the leaps that a pump may have hidden behind
+// a sensor that hung before each.
 func leaps(ts *tankState, t *Tank, d draw, times float64) (inches float64, pumps int) {
 	b := ts.levels.recent
 	k := max(0, searchTime(b, d.start)-1)

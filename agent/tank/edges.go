@@ -310,9 +310,8 @@ func (e evening) until(less float64) float64 {
 	return e.time * math.Log(math.Max(1, math.Abs(e.first)/less))
 }
 
-// evening is fitted, for every time that an equaliser may take, to how far a tank lies apart from the others of its group after a draw,
-// beside what one of them takes in more than another, at most so many inches a second; where the best of them is chance it is none. Where they came
-// nearer than wells make them it is one, though none of these: what runs through a pipe falls to rest at once, and not ever slower.
+// evening is fitted to how far a tank lies apart from the others of its group after a draw, for every time that an equaliser may take; most is by how many
+// inches a second the wells may move that. Where the best is chance there is none, unless they came nearer than wells make them.
 func (r resting) evening(b []sample, most float64) evening {
 	best, left := evening{time: evenQuick}, math.Inf(1)
 	r.sigma = math.Max(r.sigma, neighbourScatter(b))
@@ -340,9 +339,8 @@ func (r resting) evening(b []sample, most float64) evening {
 	return best
 }
 
-// withoutDip follows the rest after a truck back to its end, as a level that strays from an even rise less a vacuum's dip that fades: a
-// pressure sensor at the bottom feels the vapour space too. Oil that comes in only later is none of it. In a tank that was sealed before the
-// truck came nothing flows in until the well is back, at some time or later than all that is read, as the readings are likeliest.
+// withoutDip follows the rest after a truck back to its end, as a level that strays from an even rise less a vacuum's dip that fades, which a pressure sensor
+// feels. In a tank that was sealed for the truck nothing flows in until the well is back, at whatever time makes the readings likeliest.
 func (r resting) withoutDip(inflow float64, sealed bool) gauge {
 	b := r.untilRefilled(r.samples[:searchTime(r.samples, r.at+vapourLong)])
 	if r.dump.hi > 0 || r.halted(inflow) {

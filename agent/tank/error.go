@@ -31,15 +31,12 @@ func (l *levels) errorBasis(t *Tank, d draw) ErrorBasis {
 	return b
 }
 
-// volumeError is the standard error of the volume between the gauges of a draw, barrels. What
-// is not known of the inflow pushes both gauges the same way. Of a draw that nobody saw
-// neither the duration is known, nor which part of the gap was before it, when a full
-// tank's well was shut in. Where the rest some minutes from a gauge says otherwise than the
-// gauge, one of the two is wrong.
+// volumeError is the standard error of the volume between the gauges of a draw, barrels. What is not known of the inflow pushes both gauges the same way. Where
+// the rest some minutes from a gauge says otherwise than the gauge, one of the two is wrong.
 func (l *levels) volumeError(t *Tank, d draw) float64 {
 	per := t.Table.PerInch((d.opening.level + d.closing.level) / 2)
 	lean := d.opening.carried + d.closing.carried
-	hidden := 0.0
+	hidden := 0.0 // of a draw that nobody saw: how long it took, and how much of the gap was before it, when a full tank's well was shut in
 	if d.samples == 0 && d.opening.carried > 0 && d.closing.carried > 0 {
 		hidden = math.Hypot(hiddenShare*(d.end-d.start)*d.inflowAfter, lean*(d.inflowAfter-d.inflowBefore)/math.Sqrt(12))
 	}
@@ -193,9 +190,8 @@ func (l *levels) slugs(d draw) (out []spell) {
 	return out
 }
 
-// keptFrom is when what a well made while its tank was shut for a load began to come in behind it: the level stood before, and behind until then, and
-// came up at once, as the well never does, by what it makes from the load's start on at least, and by no more than it had made since the level stood.
-// Nothing flowed in meanwhile. False where the level does not tell so.
+// keptFrom is when what a well made while its tank was shut for a load began to come in behind it: the level stood before it, and behind it until then, and
+// came up at once, as the well never does, by what it makes in that time. Nothing flowed in meanwhile. False where the level does not tell so.
 func keptFrom(ts *tankState, t *Tank, d draw) (from float64, ok bool) {
 	slack, made := d.step+d.deadband+restSigmas*ts.noise.perSample(), d.usualInflow
 	d.inflowBefore, d.inflowAfter = made, made

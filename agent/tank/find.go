@@ -211,9 +211,8 @@ func (t *Tank) withoutTrickle(fs []fall) []fall {
 	return out
 }
 
-// lastSeen are the readings on either side of the silence that hides where a draw began: what came behind it lies on the falling line already,
-// and is no rest, however high. One that reports only changes was not silent because nothing moved where its value leapt by more. Where
-// none does, nothing is the last and before it comes what is lower than any.
+// lastSeen are the readings on either side of the silence that hides where a draw began: the one behind it lies on the falling line already, and is no rest.
+// Where there is none, last is after and next below everything.
 func lastSeen(ts *tankState, t *Tank, d draw, b []sample, from float64, head line) (last, next sample) {
 	off := math.Max(lineMiss, restSigmas*math.Max(ts.noise.sigma, d.slosh))
 	falls := func(k int) bool { // at once behind the silence: while a pump comes up to its rate, what is read lies below the line

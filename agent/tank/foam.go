@@ -70,9 +70,8 @@ type foamFit struct {
 	usual float64 // in/s that the well makes meanwhile
 }
 
-// behindFoam is the closing of a load behind which foam collapsed, and the foam in inches; 0 where none did. Only what looks at the oil from
-// above sees foam. Oil at rest does not fall: a level that does, quickly at first and then less, and rises on as the well makes it, is read
-// as if it had not stood so high before. What falls evenly may be oil that somebody drained, and stays what it is.
+// behindFoam is the closing of a load behind which foam collapsed, and the foam in inches; 0 where none did. Oil at rest does not fall: a level that does,
+// quickly at first and then less, and rises on as the well makes it, is read without what stood on it. What falls evenly may be oil that somebody drained.
 func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 	per := t.Table.PerInch(d.closing.level)
 	least := foamShare * wrongBbl(t.volume(d)) / per

@@ -201,9 +201,8 @@ func (l *levels) turn(t *Tank, from, at, to float64) float64 {
 	return (behind.slope - before.slope) * t.Table.PerInch(behind.v)
 }
 
-// slopeVariance is the variance per second by which the level at rest strays from an even rise,
-// as the stretches of the last day show it, the middle one of them: a well that was shut in
-// meanwhile makes one of them odd. Above top a well is shut in anyway.
+// slopeVariance is the variance per second by which the level at rest strays from an even rise: of the stretches of the last day the middle one, since a well
+// that was shut in makes one of them odd. Above top it is shut in anyway.
 func (l *levels) slopeVariance(at, slope, per, top float64) float64 {
 	even := slope * DumpBbl / per
 	var shown []float64
@@ -226,9 +225,8 @@ func (l *levels) slopeVariance(at, slope, per, top float64) float64 {
 	return (math.Max(stats.Median(shown), evenLeast*even)*steps + even*dumpPrior) / (steps + dumpPrior)
 }
 
-// stretchVariance is the variance of the steps of one stretch, beyond noise: the noise of a point
-// makes one step too long and the next too short, so that the product of neighbours takes
-// it out, of which chance may make too much. Three steps' worth goes into the stretch's own mean.
+// stretchVariance is the variance of the steps of one stretch, beyond noise: noise makes one step too long and the next too short, and so the product of
+// neighbours takes it out, of which chance may make too much. Three steps' worth goes into the stretch's own mean.
 func stretchVariance(run []sample) float64 {
 	var rise, time float64
 	for _, s := range run {
@@ -318,9 +316,8 @@ const (
 	turnedSure = 1.2        // times what the others take in then, as that strays
 )
 
-// stillSince is since when a level rose no more before a draw, at the rate at which its well makes oil, and how many times as long as it
-// had stood at most in the hours before, or as the first inches of a fall, which a damped sensor rounds off, may pass for a stand. From a last poll
-// to the draw nobody saw it stand, but where a sensor tells of what moves alone.
+// stillSince is since when a level rose no more before a draw, at the rate at which its well makes oil, and how many times as long as it had stood at most in
+// the hours before. Of the time since the last poll nobody knows, unless the sensor tells of what moves alone.
 func (ts *tankState) stillSince(d draw) (since, times float64) {
 	at, made, slack := d.start, d.fasterInflow(), d.step+d.deadband+restSigmas*ts.noise.perSample()
 	if quiet, _, longest := d.quietSince(d.beforeDraw(between(ts.levels.recent, math.Max(ts.decidedTo, at-learnFrom), at), at)); longest > 0 {

@@ -258,9 +258,8 @@ func (z *noise) perSample() float64 { return math.Max(z.sigma, 0.02) }
 // hatchLeast are the inches by which a hatch has to let the reading fall to be told from noise.
 func (z *noise) hatchLeast() float64 { return math.Max(hatchLeast, hatchSigma*z.perSample()) }
 
-// leastFall is the fall in inches that noise does not make. The noise is taken in coarse steps:
-// a restart that cost some readings must not shift the moment at which a draw is first
-// seen, which the ticket's number is made of.
+// leastFall is the fall in inches that noise does not make. The noise is taken in coarse steps, so that a restart that cost some readings does not shift when a
+// draw is first seen, which the ticket's number is made of.
 func (z *noise) leastFall() float64 { return fallLeast + 2.3*z.rounded() }
 
 // changed is the share by which a slope that was seen over a time replaces another: 0 where dumps and noise make the difference

@@ -20,9 +20,8 @@ const (
 	stepOn       = 4.0  // times slower than the draw that it falls on at least behind a jump up
 )
 
-// jumpedBack is when, before a draw, the level was where it came to rest some time after it, alive, but for what the well made, where most of the
-// way back was made faster than oil comes, or of the way from there to the opening: then nothing left in between. What it did from the next
-// draw or jump on says so by where it rests now. No other tank gave the oil.
+// jumpedBack is when, before a draw, the level was where it came to rest, alive, some time after it, but for what the well made: where most of the way back, or
+// up to the opening, was faster than oil comes, nothing left in between. No other tank gave the oil.
 func (u *update) jumpedBack(i int, ts *tankState, d draw) (since float64, ok bool) {
 	t, fall := &u.site.tanks[i], d.fall()
 	near := math.Max(backAgain, backShare*fall)
@@ -180,9 +179,8 @@ func jumps(ts *tankState, t *Tank, from float64) (at []float64) {
 	return at
 }
 
-// stepped is by how many inches the level jumped while it fell, up, or down by more than the pump can do in the time between two readings,
-// and stayed: somebody spanned the transmitter, or a float slipped. 0 where it did not. A jump that was not believed until the
-// level had come down to where it was leaves a hole in the fall. Behind a jump up the rest of the fall may lie above what is taken for its closing.
+// stepped is by how many inches the level jumped while it fell, up, or down by more than the pump can do between two readings, and stayed: somebody spanned the
+// transmitter, or a float slipped. 0 where it did not. A jump that was not believed until the level had come down to there leaves a hole in the fall.
 func stepped(ts *tankState, d draw) float64 {
 	b, usual := between(ts.levels.recent, d.start, math.Min(d.end+ranLong+stepBeside*ts.interval.fresh(), d.leaptAt)), ts.interval.fresh()
 	n, bit := searchTime(b, math.Nextafter(d.end, math.Inf(1))), stepLeast+stepRough*math.Max(ts.noise.sigma, d.deadband)

@@ -208,10 +208,8 @@ func decay(ts *tankState, d draw) float64 {
 	return exponential / even
 }
 
-// averagedStep is into how many equal parts the readings of a fall cut it from rest to rest; 0 where they do not. A step of the sensor over which
-// a gateway takes its mean of so many readings falls so. A pump starts and stops between two readings: its first and last parts are less
-// than the others. Where a part is not much more than the noise that may be chance, and oftener so of two parts, of which it need only
-// be as long in the one as in the other.
+// averagedStep is into how many equal parts the readings of a fall cut it from rest to rest; 0 where they do not. A step of the sensor over which a gateway
+// takes its mean falls so; a pump starts and stops between two readings, and its first and last parts are less.
 func averagedStep(ts *tankState, d draw) (parts int) {
 	each, slack := ts.interval.usual, math.Max(evenNoise*ts.noise.perSample(), 2*d.step)
 	b := between(ts.levels.recent, d.start-2.5*each, d.end+2.5*each)
@@ -286,10 +284,8 @@ func bestFall(b []sample, top, low float64, shape func(x float64) float64, times
 	return best
 }
 
-// runsOn cuts a draw in two where it goes over at once into a fall that no truck and no pipeline draws, a small part of the pump's rate, and evenly
-// for more barrels than a hose holds: a leak, or a drain. Less than twice as much, perhaps a pump that sucked air, and what a pump may draw, though this one
-// did not, is counted and asks: on has no start. A pump that fades has no such kink, and foam goes ever slower. Where the slow part comes first, on is empty: the
-// load begins at the kink, and says so.
+// runsOn cuts a draw in two where it goes over at once into an even fall that no truck draws, of more barrels than a hose holds: a leak, or a drain. What may
+// still be the pump's is counted and asks, and on has no start. Where the slow part comes first, on is empty: the load begins at the kink.
 func runsOn(ts *tankState, t *Tank, d draw) (load, on draw, ok bool) {
 	b, knee, far := between(ts.levels.recent, d.start, d.end), 0, 0.0 // in that it lies below the line from the opening to the closing
 	for k, s := range b {
@@ -372,9 +368,8 @@ func (l *levels) roseIn(from, to, rate float64) bounds {
 	return bounds{first - edge, b[k].t + edge}
 }
 
-// broughtBack are the inches by which the level was higher behind a draw when it stopped rising as fast as a pump brings it back, less what
-// flowed in meanwhile if it did as behind that or before the draw, and with it; none where it rests lower, or began later than a treater or an oiler waits, or the well
-// makes as much.
+// broughtBack are the inches by which the level was higher behind a draw when it stopped rising as fast as a pump brings it back, less what flowed in
+// meanwhile, and with it; none where it rests lower, began too late, or the well makes as much.
 func broughtBack(all []node, d draw) bounds {
 	fall, n, top := d.fall(), len(all)-1, 0
 	pace := math.Max(rolledRate*fall/(d.end-d.start), wellMore*d.usualInflow)

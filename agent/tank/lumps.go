@@ -296,9 +296,8 @@ func (c *courses) weigh(chance float64, fast [2][2]int) {
 	c.add(chance, (rate[0]+x)*long[0]+(rate[1]+y)*long[1], (r*long[0]*long[0]-2*q*long[0]*long[1]+p*long[1]*long[1])/det)
 }
 
-// cameInLumps are the barrels that flowed in over a draw from a well that comes in lumps, as the fall shows which of them came meanwhile, and twice their standard
-// error: the mean of all courses that the well may have taken, by their chances. Where that is not distinctly surer than what is taken without it, or the well
-// comes evenly, or nobody can tell, or that is sure enough, it is that. A well that can be turned to another tank may have been turned as the draw began.
+// cameInLumps are the barrels that flowed in over a draw from a well that comes in lumps, as the fall shows which of them came, and twice their standard error:
+// the mean of all courses that it may have taken, by their chances. Where that is not distinctly surer than the average, it is the average.
 func cameInLumps(ts *tankState, t *Tank, d draw, turns bool, average, unsure float64) (bbl, off float64) {
 	slug := slugOf(ts.levels.slugs(d))
 	if !fallTells(t, d, slug) || unsure <= wrongBbl(t.volume(d)) {

@@ -188,9 +188,8 @@ func (u *update) woke(i int, ts *tankState, now, x float64) bool {
 	return k > 0
 }
 
-// wokeAstray is the index of the first sample behind a silence where the level came, fewer readings behind it than show a level, to what a truck
-// or nothing at all would have made of the one before it: what a gateway had kept, or a sensor that woke up. A gateway that tells all that it had
-// kept, as of now, takes a tenth of the silence for it at most, and what a truck took is seen to fall faster than a pump draws. 0: it did not.
+// wokeAstray is the index of the first sample behind a silence where the level soon came to what a truck or nothing at all would have made of the one before
+// it: what a gateway had kept, or a sensor that woke up. A gateway that tells all that it had kept takes a tenth of the silence at most. 0: it did not.
 func (ts *tankState) wokeAstray(t *Tank, to point, speed float64) int {
 	b, least := ts.levels.recent, ts.interval.gapMin(t, speed)
 	k := len(b) - 1

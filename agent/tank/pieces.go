@@ -211,9 +211,8 @@ func (r resting) lowestBehind(ps []piece, usual float64) (best int, unsure float
 	return best, 0
 }
 
-// ranBack says that behind a draw the level rose, by more than the well makes or dumps in that time, to a rest that no oil raises any
-// more: the hose ran back. Where an hour of rest shows how the well comes, the most that it brought in so long is all that it may have;
-// where it comes at once, two may have, and the inches say so.
+// ranBack says that behind a draw the level rose, by more than the well makes or dumps in that time, to a rest that no oil raises any more: the hose ran back.
+// Where the well comes at once two of its dumps may have, and the inches say so.
 func (r resting) ranBack(p, q piece, usual float64) (unsure float64, ran bool) {
 	low, sure := p.drawn(p.from, usual)
 	v, err := q.drawn(q.from, usual)
@@ -249,9 +248,8 @@ func (r resting) lastBefore(ps []piece, usual float64) int {
 	return 0
 }
 
-// staircase counts the steps of a draw, each of them shorter than a pump runs, with rest before it or behind it, or no pump's, and the inches that they
-// make together, as where somebody trims a zero by and by. They are told where readings amid two of the rests say that the sensor was alive: a step may
-// hide what left meanwhile where a gateway holds its values, a float sticks, a node sleeps, or a converter has few bits.
+// staircase counts the steps of a draw, each shorter than a pump runs and beside a rest, and the inches that they make, as where somebody trims a zero by and
+// by. They are told where readings amid the rests say that the sensor was alive: a held value, or one of few bits, hides what left meanwhile.
 func staircase(ts *tankState, t *Tank, d draw) (steps int, inches float64, told bool) {
 	all := between(ts.levels.recent, d.start-restNear, d.end+restNear)
 	b, noise, hand := ts.withoutEchoes(all), stairNoise*ts.noise.perSample()+d.step, math.Max(stairHand, 2*ts.interval.fresh())
@@ -294,10 +292,8 @@ func stood(a, b sample, noise float64) bool {
 	return by >= -noise && by <= noise+inflowMost*(b.t-a.t)
 }
 
-// movedBeside is the first step minutes before or behind one of some draws with which the sensor moved, no faster than max_rate, or taken for its
-// last part: the level fell between two readings by more than the draw's pump takes in as long, in a time in which no truck comes, pumps and
-// goes, and rested on either side of it, alive. Where a value is held, or hung, nobody knows how long it took; a vapour that a hatch lets out is
-// no step of the sensor.
+// movedBeside is the first step minutes before or behind one of some draws with which the sensor moved: the level fell between two readings by more than the
+// pump takes in as long, too quickly for a truck to come and go, and rested on either side of it, alive. Of a held value nobody knows how long it took.
 func movedBeside(ts *tankState, t *Tank, b []sample, ds []draw) (m sensorStep) {
 	for _, d := range ds {
 		if t.Group != "" || d.samples < pumpedFew || d.stuck.to > 0 {

@@ -84,9 +84,8 @@ func (u *update) reportGap(i int, ts *tankState, now, x float64, shown heldValue
 	u.correctMoved(i, ts, ts.last, point{now, x})
 }
 
-// reportMissed tells of a load that a silence or a value that hung hid, and the well's oil after it: the level is lower behind it than the
-// well made it meanwhile, or to where it is shut in, and the other tanks had no more than usual, as far
-// as their levels on either side tell.
+// reportMissed tells of a load that a silence or a value that hung hid, and the well's oil after it: the level is lower behind it than the well made it
+// meanwhile, and the other tanks had no more than usual.
 func (u *update) reportMissed(i int, ts *tankState, from, to point) {
 	t, made, long := &u.site.tanks[i], ts.inflow(&u.site.tanks[i], from.t), to.t-from.t
 	unsure, per, rose := 2*math.Hypot(made.err*long, math.Sqrt(made.straysOver(long))), t.Table.PerInch(to.v), to.v-from.v

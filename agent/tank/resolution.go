@@ -173,9 +173,8 @@ func (r resolution) sentByFall(a, b sample) bool {
 	return r.deadband > 0 && float64(a.v-b.v) > exceptMoved*r.deadband
 }
 
-// stoodThrough is for how long a level of coarse steps, or one that is told as it moves, stood behind a draw until a time, s, where its well made some
-// steps in as long until then, however slowly it did in the hours before: such a level has no noise to miss. left are the inches by which it
-// lay elsewhere when it moved again; 0 where it still stands.
+// stoodThrough is for how long, s, a level of coarse steps, or one that is told as it moves, stood behind a draw until a time, where its well had made some
+// steps in as long until then: such a level has no noise to miss. left are the inches by which it lay elsewhere when it moved again; 0 where it still stands.
 func stoodThrough(ts *tankState, d draw, until float64) (long, left float64) {
 	before := d.beforeDraw(between(ts.levels.recent, math.Max(ts.decidedTo, d.start-learnFrom), d.start), d.start)
 	r := resolution{deadband: d.deadband}
@@ -205,8 +204,7 @@ func stoodThrough(ts *tankState, d draw, until float64) (long, left float64) {
 }
 
 // silentRise are the inches by which a level that reports by exception has risen since the last report before a draw, and their standard error: as a slope
-// makes it, or as it rose until that report, if that came by the clock and not because it had moved. Where a report is overdue the well is away: since the
-// last one by the clock nothing came, or since one that it sent because it had moved the level lies anywhere within the deadband.
+// makes it, or as it rose until a report by the clock. Where a report is overdue the well is away, and the level lies within the deadband.
 func (r resting) silentRise(slope float64) (rise, err float64) {
 	last := r.nearest(0)
 	since, _, longest := r.quietSince(r.samples)
@@ -256,9 +254,8 @@ func (r resting) leapsSteps() bool {
 	return true
 }
 
-// halted says that the level rose by less than a slope makes from one to the other of the two readings next to the instant, beyond noise and
-// what the well strays: it was turned away, and brings nothing from there to the instant either. Where the falling line had come below what the
-// slope makes, the truck did it.
+// halted says that between the two readings next to the instant the level rose by less than a slope makes, beyond noise and what the well strays: it was turned
+// away, and brings nothing up to the instant either. Where the falling line had come below that, the truck did it.
 func (r resting) halted(slope float64) bool {
 	if len(r.samples) < 2 {
 		return false
@@ -317,9 +314,8 @@ func (r *readings) withoutEchoes(b []sample) []sample {
 	return out
 }
 
-// withDeadband is a gauge of a sensor that reports by exception, for what it said while the level fell: at the end, but for a trough where oil rocks, that
-// was less than a deadband below the last report, however long it was silent then. What it said after lies lower only where it fell on unseen. What it says
-// by the clock, where the well would long have made it tell that it rises, is the level: it stands, and for longer than it ever paused before nothing flows in.
+// withDeadband is a gauge of a sensor that reports by exception: at the end the level was less than a deadband below the last report of the fall. What it says
+// by the clock, where the well would long have made it tell that it rises, is the level: it stands, and for longer than it ever paused nothing flows in.
 func (g gauge) withDeadband(r resolution, before, falling, after []sample, sigma float64) (closing gauge, stands bool) {
 	dead := r.deadband
 	if len(falling) == 0 {

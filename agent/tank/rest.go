@@ -236,9 +236,8 @@ func (r resting) near(slope float64) gauge {
 	return g
 }
 
-// withoutLifts leaves out the readings during which the level rose at once by as much as a separator dumped before the load, lowers those
-// behind by it, and keeps when: foam and oil are lifted alike, and how the foam goes is seen on either side. Where the lifts together are
-// not what the well makes in that time, give or take a dump, they are none: foam comes up as a dump does.
+// withoutLifts leaves out the readings during which the level rose at once by as much as a separator dumped before the load, lowers those behind by it, and
+// keeps when. Where the lifts together are not what the well makes in that time, give or take a dump, they are none: foam comes up as a dump does.
 func (r resting) withoutLifts(all []sample, dumped, made float64) (lifted resting, b []sample) {
 	lifted, b = r, slices.Clone(all)
 	rose := func(k int) float64 {
@@ -273,9 +272,8 @@ func (r resting) withoutLifts(all []sample, dumped, made float64) (lifted restin
 	return lifted, b
 }
 
-// risen is the highest of the readings between the piece that an opening is read off and the draw, where oil lifted it: the falling line
-// meets it, and what came behind it lies on that. Some stood as high for longer than an echo lasts, or the level rises by as much at other
-// times, by more than noise does, and no reading stood out alone.
+// risen is the highest of the readings between the piece that an opening is read off and the draw, where oil lifted it: the falling line meets it, and what
+// came behind lies on that. It stood as high for longer than an echo, or the level rises by as much at other times.
 func (r resting) risen(p piece, usual, sigma float64) (top sample, ok bool) {
 	k := searchTime(r.samples, math.Nextafter(p.to, math.Inf(1)))
 	b := r.samples[k:]
@@ -308,9 +306,8 @@ func (r resting) risen(p piece, usual, sigma float64) (top sample, ok bool) {
 // is what the fit leaves of the squares.
 type shapeFit struct{ level, slope, inches, err, missed float64 }
 
-// fitShape fits by least squares the level, the slope, which the well's usual one with its error bounds, and the inches of a shape of
-// the seconds since the instant. By how much a lift raised the level is not known: each stretch between two has its own, and the level
-// is that of the first.
+// fitShape fits by least squares the level, the slope, which the well's usual one with its error bounds, and the inches of a shape of the seconds since the
+// instant. Each stretch between two lifts has its own level, and the level is that of the first.
 func (r resting) fitShape(b []sample, shape func(after float64) float64, usual, err float64) shapeFit {
 	prior := 1 / stats.Square(math.Max(err, pieceSlope/10))
 	var xx, xw, ww, xy, wy, yy, n, x, w, y float64 // about the means, and the means of the first

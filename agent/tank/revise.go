@@ -69,10 +69,8 @@ func (u *update) findReturned(i int, ts *tankState, now float64) {
 	})
 }
 
-// wonBack are the most inches that the level has won since a load, beyond its inflow, at a rate in barrels a minute that its well has not, from
-// when it first rose so, until it had most of them; since and until are those times. A well that was turned away for the load and fills the tank
-// again wins nothing, be it strong or its pump go on and off, and what was lost again counts against nothing that comes later. The next draw ends
-// the count: what is pumped in for it is no return; so does a step.
+// wonBack are the most inches that the level has won since a load, beyond its inflow, at a rate in barrels a minute that its well has not, and from when until
+// when. What was lost again counts against nothing that comes later; the next draw, or a step, ends the count.
 func (l *levels) wonBack(t *Tank, load reportedLoad, rate float64) (back, since, until, last float64) {
 	last = load.closing
 	net, began, atUntil := 0.0, 0.0, 0.0
@@ -115,9 +113,8 @@ func (u *update) correctFrozen(i int, ts *tankState, since float64, to point) {
 	})
 }
 
-// correctStepped tells of the loads whose fall a step of the level has undone at once: the sensor had been wrong. One from below the closing, or
-// to above where the level would be without the load, undoes another step, or is a false echo. One down, after which no more is gone than a truck
-// holds, from where the level has stood since the newest load while the well went on, may be the rest of that: the sensor hung.
+// correctStepped tells of the loads whose fall a step of the level has undone at once: the sensor had been wrong. A step down, after which no more is gone than
+// a truck holds, from where the level stood since the newest load, may be the rest of that: the sensor hung.
 func (u *update) correctStepped(i int, ts *tankState, before float64, to point) {
 	t, last := &u.site.tanks[i], len(ts.reports.loads)-1
 	u.correctLoads(i, ts, to.t, func(l reportedLoad) (c Correction) {
@@ -134,9 +131,8 @@ func (u *update) correctStepped(i int, ts *tankState, before float64, to point) 
 	})
 }
 
-// proven says that a draw's closing stands against a sensor that moved down at once behind it, by some inches at a time: it is there again, or had
-// rested there for ten minutes, alive to the last, and what fell is no rest of the load. No truck holds that, its pump does not draw so much meanwhile,
-// or the level had risen as the well makes it, which a float that hangs and rocks does not.
+// proven says that a draw's closing stands against a sensor that moved down at once behind it, by some inches at a time: it is there again, or had rested there
+// for ten minutes, alive, and what fell is more than a truck holds or its pump draws, or the level had risen as the well makes it.
 func (d draw) proven(ts *tankState, t *Tank, moved, by float64) bool {
 	made := d.usualInflow * (ts.last.t - d.end)
 	now := stats.Median(values(lastSamplesOf(ts.levels.recent, stepFew)))
@@ -167,9 +163,8 @@ type freed struct {
 	fell     bool    // it fell down to the oil, and was not reached by it
 }
 
-// freedBehind says whether a float stood alive behind a draw while its well made enough to show, and then came to where the oil was: fell
-// there at once, or rose on from there. The closing is on the line that it shows since then. Where the level did not rise until the draw, nothing
-// may have flowed in behind it either.
+// freedBehind says whether a float stood behind a draw while its well made enough to show, and then came to where the oil was: fell there at once, or rose on
+// from there. The closing is on the line that it shows since then.
 func freedBehind(ts *tankState, t *Tank, d draw) (f freed, ok bool) {
 	b := between(ts.levels.recent, d.end+settleShort, math.Min(d.leaptAt, d.end+t.Loads.Confirm.Seconds()))
 	first := between(b, d.end, d.end+2*restNear)
@@ -212,9 +207,8 @@ func (t *Tank) taken(l reportedLoad) float64 {
 	return t.barrels(l.opening, l.closing) + l.inflow*(l.end-l.start)*t.Table.PerInch(l.opening)
 }
 
-// onClock are the two loads before one, of those that are given, that a pump on a clock drew with it, as one does that sends power oil down the
-// wells, and the seconds between them: none is half of what a truck holds, all are alike, equally far apart, day and night, and what each took
-// was there again before the next began. Trucks that load as much each time have no such clock, and what a well makes in hours is less than they take.
+// onClock are the two loads before one that a pump on a clock drew with it, as one does that sends power oil down the wells, and the seconds between them:
+// alike, less than half a truckload, equally far apart, and what each took was there again before the next began.
 func (t *Tank) onClock(loads []reportedLoad, d reportedLoad) (two []reportedLoad, every float64) {
 	next, was := d, d
 	for k := len(loads) - 1; k >= 0 && len(two) < 2; k-- {

@@ -62,9 +62,8 @@ func (s siteTanks) othersRoseOver(i int, d draw) (name string, bbl float64) {
 	})
 }
 
-// partlyMoved is what speaks for a part of a draw having gone to another tank, or all of it where nobody saw that one meanwhile: a tank
-// that rose faster than a well fills it while no other fell, as its readings next to the draw show, however seldom they come, or that is fuller by
-// as much behind the time in which it was not read.
+// partlyMoved is what speaks for a part of a draw having gone to another tank, or all of it: one that rose faster than a well fills it while no other fell, or
+// that was not read and is fuller by as much behind that.
 func (s siteTanks) partlyMoved(i int, d draw, removed float64) (why string, bbl float64) {
 	from, to := d.shows()
 	if len(s.fallingTanks(i, from, to)) > 1 {
@@ -305,9 +304,8 @@ func (ts *tankState) regained(t *Tank, d draw, now float64) returned {
 	return r
 }
 
-// rolled says that what came back is what was pumped out: all of it, and as fast, beside a well that stood still meanwhile, or began. A truck's
-// oil does not come back, and what fills the tank up behind it is another pump's, or stops at another level. Where its fall was seen its return
-// has to be: a level that is only told again brings no oil. What lay out for minutes and would fill a truck may have gone with one.
+// rolled says that what came back is what was pumped out: all of it, as fast, beside a well that stood still meanwhile or began, and seen on its way where its
+// fall was seen. What lay out for minutes and would fill a truck may have gone with one.
 func (r returned) rolled(d draw, removed float64) bool {
 	fall := d.fall()
 	if removed >= truckLeast && r.first > d.end+rolledPause {
@@ -330,9 +328,8 @@ func (r returned) atOnce(t *Tank, d draw) bool {
 	return bbl >= t.Loads.MinLoad && r.first < d.end+backSoon && 0.8*bbl > cameFaster*fillRate/60*(r.last-r.first)
 }
 
-// roseOnce is by how many inches beyond its inflow the level rose within minutes after a draw, by more than makes a ticket wrong and
-// than it rose beyond its inflow in as long a time otherwise, and until when; 0 where it did not. What it did behind another draw says
-// nothing, nor what a pressure sensor feels when a hatch is shut, nor a few barrels when the closing has been at rest for longer than a hose drains.
+// roseOnce is by how many inches beyond its inflow the level rose within minutes after a draw, by more than makes a ticket wrong and than it ever rose beyond
+// its inflow, and until when; 0 where it did not. What a pressure sensor feels when a hatch is shut says nothing, nor do a few barrels once no hose drains.
 func (ts *tankState) roseOnce(t *Tank, d draw, now float64) (inches, until float64) {
 	until = min(now, d.next, d.leaptAt, d.end+t.Loads.Confirm.Seconds()+ranLong)
 	per, usual := t.Table.PerInch(d.closing.level), d.usualInflow

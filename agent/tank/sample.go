@@ -333,11 +333,9 @@ func beyondStop(b []sample, knee int, behind bool, bit float64) (slow []sample, 
 	return slow, shelf, slow[0]
 }
 
-// saturated says that a level at rest lies on an end of what the sensor can show, as at a blanking distance: the noise is cut off
-// on one side. By how many readings are on the very end of its range, and how wide a step is for its noise, as many should lie
-// beyond it. The noise is that of the readings on this side of the end, or, where there are none, of the rest on the other side of
-// the load, and tells nothing of readings that all are on one step and seldom would leave it. side is where the other readings lie; a level that was seen
-// further out at any time is no end.
+// saturated says that a level at rest lies on an end of what the sensor can show, as at a blanking distance: the noise is cut off on one side. By how many
+// readings are on that end, and how wide a step is for the noise, of this rest or of the one on the other side of the load, as many should lie beyond it. side
+// is where the other readings lie; a level that was seen further out at any time is no end.
 func saturated(sensor string, b, other, seen []sample, side float64) bool {
 	if len(b) < atomFew {
 		return false

@@ -191,9 +191,8 @@ func restsFrom(b []sample, from int, least float64) int {
 	return k
 }
 
-// lastApart is how far a group's tank lies from its share of what all of them hold, when the equaliser has done its work, or, where the next
-// draw comes before that, before the draw; where nothing was read then either, as it was when last seen: tanks that report only changes are
-// silent as soon as they are even.
+// lastApart is how far a group's tank lies from its share of what all of them hold, when the equaliser has done its work, or before the draw where the next one
+// comes sooner. Where nothing was read then it is as last seen: tanks that report only changes are silent as soon as they are even.
 func (s siteTanks) lastApart(ts *tankState, d draw, mates []int, share, per float64, in bounds, seen float64) (inches float64, even bool) {
 	off := func(from, to float64) (v []float64) {
 		for _, x := range between(ts.levels.recent, from, to) {

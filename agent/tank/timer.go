@@ -226,9 +226,8 @@ func rateBeside(d draw, b []sample, from, to float64) (z spell, ok bool) {
 	return spell{from: from, to: to, rate: all, err: err}, math.Abs(second-first) < slopeSure*math.Hypot(e1, e2)
 }
 
-// cameChanged are the inches that flowed in over a draw, and their standard error, from a well that came otherwise behind it than before: its pump was
-// started or stopped meanwhile, or it was turned. The fall has one bend, of just that size. False where the well came as before, or where the bend
-// does not show surely: that may have been before the draw or behind it.
+// cameChanged are the inches that flowed in over a draw, and their standard error, from a well that came otherwise behind it than before: its pump was started
+// or stopped, or it was turned. The fall has one bend, of just that size. False where it came as before, or the bend does not show surely.
 func cameChanged(ts *tankState, t *Tank, d draw) (inches, err float64, ok bool) {
 	per, long := t.Table.PerInch(d.opening.level), d.end-d.start
 	if !fallTells(t, d, 0) || !d.inflow.known || d.parts > 1 { // a stop bends the fall too

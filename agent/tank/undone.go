@@ -133,9 +133,8 @@ func spanned(ts *tankState, t *Tank, d draw) bool {
 	return true
 }
 
-// aliveWhereItWas says that the level stood dead behind a draw, jumped to where it had been before it, but for what the well made and
-// noise, and has been at rest there since, alive: the sensor went astray for a while, evenly as a pump draws, and nothing left. Where it
-// was alive behind the draw too, somebody spanned it anew, and a load that was seen is one.
+// aliveWhereItWas says that the level stood dead behind a draw, jumped to where it had been before it, and has been at rest there since, alive: the sensor went
+// astray for a while, and nothing left. Where it was alive behind the draw too, somebody spanned it anew, and a load that was seen is one.
 func aliveWhereItWas(ts *tankState, d draw) bool {
 	since := between(ts.levels.recent, d.leaptAt+settleShort, math.Inf(1))
 	if dead := between(ts.levels.recent, d.end+settleShort, d.leaptAt); changesIn(dead) >= stepFew || len(since) < jumpedRest || since[len(since)-1].t-since[0].t < backAlive || changesIn(since) < stepFew {
@@ -151,9 +150,8 @@ func aliveWhereItWas(ts *tankState, d draw) bool {
 	return true
 }
 
-// stoodStill is where and for how long a value stood still next to a draw, as this sensor never does, until it came free or was waited
-// for no more, in seconds; 0 where it did not. It asks but where the gauges are of the sensor when it was free, and it hung for less than
-// hides another truck, or more of what flowed in than makes a ticket wrong. One that goes on from where it stood may be right: the well was away.
+// stoodStill is where and for how many seconds a value stood still next to a draw, as this sensor never does, until it came free or was waited for no more; 0
+// where it did not. It does not ask where the gauges are of the free sensor, and it hung for less than hides a truck or makes a ticket wrong.
 func stoodStill(ts *tankState, t *Tank, d draw) (where string, long float64, asks bool) {
 	free := ts.faults.unfrozeAt
 	before := between(ts.levels.recent, d.start-undoneLong, math.Nextafter(free, 0))
@@ -260,9 +258,8 @@ type lift struct {
 	fast   bool    // it rose within minutes, faster than any well makes oil
 }
 
-// lifted is when, before a draw, the level was where it is after it, but for what the well made: half of the fall may not be missing. Where
-// it did not jump since, it was higher in between by the most of the fall. Of a sensor in somebody's hands it is where the level was before
-// that, if it was. No other tank gave the oil.
+// lifted is when, before a draw, the level was where it is after it, but for what the well made. Where it did not jump since, it was higher in between by the
+// most of the fall. Of a sensor in somebody's hands it is where the level was before that, if it was. No other tank gave the oil.
 func (u *update) lifted(i int, ts *tankState, d draw) (l lift, ok bool) {
 	t := &u.site.tanks[i]
 	per := t.Table.PerInch(d.opening.level)

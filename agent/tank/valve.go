@@ -68,9 +68,8 @@ func (x *auxiliary) openingOf(t *Tank, d draw) (opening, bool) {
 	return opening{}, false
 }
 
-// oneOpening says whether the valve was open from one draw to the next, so that they are one
-// load, or was shut between them for so long that they are two; sure is false where the
-// contact tells neither.
+// oneOpening says whether the valve was open from one draw to the next, so that they are one load, or shut between them for so long that they are two; sure is
+// false where the contact tells neither.
 func (x *auxiliary) oneOpening(t *Tank, a, b draw) (one, sure bool) {
 	first, ok1 := x.openingOf(t, a)
 	second, ok2 := x.openingOf(t, b)
@@ -123,9 +122,8 @@ func takeHatch(ts *tankState, t *Tank, d *draw, now float64) (shut bool) {
 	return shutAgain(ts, t, *d, d.early/t.Table.PerInch(d.opening.level), d.start, now)
 }
 
-// startAfterHatch moves the start of a draw behind a hatch that was opened minutes before it: a pressure sensor feels the vapour
-// go as a step within a reading or two, after which its level lies still until the pump starts. What is read with the hatch open
-// is compared with what is read with it open after the load. It gives the step in inches, 0 where there is none, or it stays behind.
+// startAfterHatch moves the start of a draw behind a hatch that was opened minutes before it: a pressure sensor feels the vapour go as a step, after which its
+// level lies still until the pump starts. What is read with it open is compared with the same after the load. It gives the step in inches; 0: none.
 func startAfterHatch(ts *tankState, t *Tank, d *draw, now float64) float64 {
 	quick, still := math.Max(30, 2.2*ts.interval.fresh()), math.Max(hatchStill, 2.5*ts.interval.fresh())
 	b := between(ts.levels.recent, d.start-quick, math.Min(d.end, d.start+hatchLong))
@@ -217,9 +215,8 @@ func (t *Tank) hidTruck(from, to point) bool {
 	return left >= t.Loads.MinLoad && (t.Loads.TruckMax == 0 || left <= t.Loads.TruckMax) && left <= t.Loads.MaxRate/60*(to.t-from.t)
 }
 
-// fellAsHeld says that what is pending fell on from the value that came first, and that this lies no lower than a pump draws while the value before
-// it stood: of a tank of which too little was read yet to know how long its gateway keeps a value, if one does. A step of the sensor falls no further,
-// and what stood for longer rested.
+// fellAsHeld says that what is pending fell on from a first value no lower than a pump draws while the value before it stood: of a tank of which too little was
+// read yet to know how long its gateway keeps a value. A step of the sensor falls no further, and what stood for longer rested.
 func (ts *tankState) fellAsHeld(t *Tank) bool {
 	p := ts.pending
 	down, on, most, stood := ts.last.v-p.first.v, p.first.v-p.last.v, t.maxRate(p.last.v), p.first.t-ts.heldSince
@@ -238,10 +235,9 @@ func (ts *tankState) missedSteps(t *Tank, to point) bool {
 	return made.known && made.usual*stood >= stepsMissed*math.Max(ts.levels.resolutionAt(to.t, to.t).step, hungBit)
 }
 
-// besideIt are the barrels of another load that ended or began so soon before or behind a draw that both may be one truck's, which had
-// stopped, and the seconds in between: together they are no more than a truck holds, or with its trailer where the stop is no longer than a
-// truck's, and loads of before do not show that either is a usual one. It stops for longer where either is a part of what it holds, as fast as
-// the other.
+// besideIt are the barrels of another load so soon before or behind a draw that both may be one truck's, and the seconds in between: together they are no more
+// than it holds, or with its trailer where the stop is a truck's, and neither is a usual load. It stops for longer where either is a part of its load, as fast
+// as the other.
 func besideIt(ts *tankState, t *Tank, d draw, own float64) (bbl, off float64, behind bool) {
 	usual, most := ts.reports.usual(t), t.Loads.TruckMax
 	one := func(bbl, off, long float64) bool {
