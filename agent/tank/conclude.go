@@ -54,7 +54,10 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 		d.next = math.Min(d.leaptAt, t.nextLoad(d.end, draws[k+1:]))
 		u.startJointly(i, ts, &d)
 		u.opensTogether(i, ts, &d)
-		u.closeJointly(i, ts, &d)
+		d.evened = d.end
+		if _, settles := u.evenedOut(i, d); !settles { // else its fall was only the equaliser's own, behind a draw
+			u.readTogether(i, ts, &d)
+		}
 		if !all && !u.decidable(i, ts, d, now, draws[k+1:]) {
 			if !waits {
 				ts.judgeAt = math.Max(ts.judgeAt, d.end+confirm)
@@ -73,7 +76,7 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 			u.correctStepped(i, ts, d.opening.level, point{d.end, d.closing.level})
 		}
 		u.decide(i, ts, d, now)
-		ts.decidedTo, ts.lastDrawStart, ts.lastDrawEnd = math.Max(ts.decidedTo, math.Max(d.end, d.stuck.to)), d.start, d.end
+		ts.decidedTo, ts.lastDrawStart, ts.lastDrawEnd = max(ts.decidedTo, d.end, d.stuck.to), d.start, d.end
 		for _, m := range d.moved {
 			ts.decidedTo = math.Max(ts.decidedTo, m.at)
 		}
@@ -171,15 +174,6 @@ func (s siteTanks) heldTogether(b []sample, mates []int, share, per float64) (su
 	return sum, apart
 }
 
-// closeJointly gives a group's tank the closing that it has when the equaliser has done its work, unless its fall was only the equaliser's
-// own, behind a draw.
-func (s siteTanks) closeJointly(i int, ts *tankState, d *draw) {
-	d.evened = d.end
-	if _, settles := s.evenedOut(i, *d); !settles {
-		s.readTogether(i, ts, d)
-	}
-}
-
 // readTogether reads a group's tank when the equaliser has done its work, or at the end of the draw where it has none to do: what all tanks hold together moves
 // only with pump and well. Where no other fell with it the equaliser was shut, and its own closing stands; what leaves the others later is no part of it.
 func (s siteTanks) readTogether(i int, ts *tankState, d *draw) {
@@ -189,7 +183,7 @@ func (s siteTanks) readTogether(i int, ts *tankState, d *draw) {
 		return
 	}
 	per := t.Table.PerInch(d.closing.level)
-	hi := math.Min(math.Min(d.within.hi, d.leaptAt), d.end+evenLongest)
+	hi := min(d.within.hi, d.leaptAt, d.end+evenLongest)
 	behind := slices.Clone(between(ts.levels.recent, d.start, hi))
 	first := searchTime(behind, d.end)
 	sum, apart := s.heldTogether(behind[first:], mates, share, per)
@@ -232,7 +226,7 @@ func (s siteTanks) readTogether(i int, ts *tankState, d *draw) {
 		}
 		made.usual = math.Max(0, all-rising)
 	case e.first != 0 || stopped > d.end || d.evened > d.end: // the last one: as another of its load is
-		quiet := math.Max(math.Max(t.Loads.GroupSettle.Seconds(), d.evened-stopped), math.Min(e.until(evenBbl/per), evenLongest/2))
+		quiet := max(t.Loads.GroupSettle.Seconds(), d.evened-stopped, math.Min(e.until(evenBbl/per), evenLongest/2))
 		if e.first == 0 && stopped == d.end && !d.bySum {
 			next = 0 // another evens out: nobody knows when this one has
 		}

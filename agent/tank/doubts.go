@@ -59,7 +59,7 @@ func (s siteTanks) doubtStanding(i int, ts *tankState, d *draw, now float64, ope
 			say(e, "before it", opening, &d.opening, math.Min(e.missed, math.Max(wrong, (float64(t.Height)-e.level)/2)))
 		}
 	}
-	after := between(ts.levels.recent, d.end+settleShort, math.Min(math.Min(now, d.next), d.end+deadMost))
+	after := between(ts.levels.recent, d.end+settleShort, min(now, d.next, d.end+deadMost))
 	filled := func(long float64) bool { return ts.levels.roseBefore(d.start, long) > deadRises*d.inflow.usual }
 	if f, ok := freedBehind(ts, t, *d); ok && !f.fell && f.above > wrong && filled(deadUntil) && missed(&f.standing) && s.othersFilled(i, f.from, f.to) < explainedShare*f.missed*per {
 		say(f.standing, "behind it", closing, &d.closing, f.above/2)

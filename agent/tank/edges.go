@@ -214,7 +214,7 @@ func (ts *tankState) resting(t *Tank, d draw) resting {
 
 // moveStart moves the start of a draw to an instant that is known better, before which the level is at rest since another.
 func (ts *tankState) moveStart(t *Tank, d *draw, since, at float64) {
-	b := between(ts.levels.recent, math.Max(since, math.Max(ts.decidedTo, at-restLong)), at)
+	b := between(ts.levels.recent, max(since, ts.decidedTo, at-restLong), at)
 	r := ts.resting(t, *d)
 	r.at, r.before, r.samples = at, true, b
 	d.opening = r.estimate(d.inflowBefore).orLine(line{d.start, d.opening.level, d.inflowBefore}, at, ts.noise.perSample())
@@ -277,7 +277,7 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, recent []sample, in bounds) g
 // what flowed in between: it hangs on that one, or on none.
 func aloneAt(ts *tankState, d draw, g gauge, behind bool) float64 {
 	at, slope, side := d.start, d.inflowBefore, -1.0
-	b := between(ts.levels.recent, math.Max(math.Max(ts.decidedTo, d.within.lo), at-aloneLong), at)
+	b := between(ts.levels.recent, max(ts.decidedTo, d.within.lo, at-aloneLong), at)
 	if !behind && g.since > 0 && g.samples > restFew { // read off a piece that rises as the well's pump makes it
 		b, slope = between(b, g.since, at), g.slope
 	}

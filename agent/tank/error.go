@@ -293,12 +293,12 @@ type fallPart struct {
 // more than some rate was throttled, and is a part of its own.
 func fallParts(ts *tankState, d draw, slower float64) (b []sample, parts []fallPart, noise float64, maybe bool) {
 	all := stairSamples(between(ts.levels.recent, d.start+rampLong/2, d.end-rampLong/2))
-	sigma := math.Max(ts.noise.perSample(), math.Max(math.Max(d.step, d.deadband)/math.Sqrt(12), neighbourScatter(all)))
+	sigma := max(ts.noise.perSample(), math.Max(d.step, d.deadband)/math.Sqrt(12), neighbourScatter(all))
 	each := max(1, int(lumpsCell*float64(len(all))/(d.end-d.start)))
 	add := func(run []sample, pumps bool) {
 		from := len(b)
-		for ; len(run) > 0; run = run[min(each, len(run)):] {
-			b = append(b, meanSample(run[:min(each, len(run))]))
+		for cell := range slices.Chunk(run, each) {
+			b = append(b, meanSample(cell))
 		}
 		if len(b) < from+2 {
 			b = b[:from]
@@ -352,13 +352,7 @@ func (p piece) standsStill(all []sample, rate float64) bool {
 
 // repeats says that most of a fall's readings were given out before, by a gateway that had no other: what that hides is as large as a slug.
 func repeats(fall []sample) bool {
-	same := 0
-	for k := 1; k < len(fall); k++ {
-		if fall[k].v == fall[k-1].v {
-			same++
-		}
-	}
-	return same > len(fall)/repeatsMost
+	return len(fall)-1-changesIn(fall) > len(fall)/repeatsMost
 }
 
 // unlikeTruck is what no truck does, by the rate that is left when a late sensor's times are put right, and by where the level went.

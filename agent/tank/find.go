@@ -84,7 +84,7 @@ func (t *Tank) leastRate() float64 { return math.Min(t.Loads.MinRate, slowTruck)
 
 // falls finds the stretches of samples in which the level falls as in a draw.
 func (f fallFinder) falls(b []sample) []fall {
-	n := nodes(b, stats.Clamp(f.half/4, nodeEvery, 3*nodeEvery))
+	n := nodes(b, f.half/4)
 	down := make([]bool, len(n))
 	lo, hi := 0, 0
 	for i := range n {

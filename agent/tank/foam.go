@@ -85,7 +85,7 @@ func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 	if len(b) < 2*atomFew {
 		return gauge{}, 0
 	}
-	r.sigma = math.Max(math.Max(r.sigma, neighbourScatter(b)), r.step/math.Sqrt(12))
+	r.sigma = max(r.sigma, neighbourScatter(b), r.step/math.Sqrt(12))
 	lifted, apart := r.withoutLifts(b, ts.levels.mostRisen(math.Max(ts.decidedTo, d.start-fineFor), d.start, ranLong), d.usualInflow*(to-from))
 	seen := math.Max(ts.levels.sink(from, to, math.Inf(-1)), (&levels{recent: apart}).sink(from, to, math.Inf(-1)))
 	if seen < math.Max(foamSeen, foamNoise*ts.noise.perSample()) {
@@ -292,12 +292,12 @@ func takeLate(ts *tankState, t *Tank, d *draw, now float64) {
 
 // read takes the readings about an edge at which the draw began, up to a time of the fall, and from another on those to its rest.
 func (e *lateEdges) read(ts *tankState, start, to, from, now float64) {
-	first, last := math.Max(math.Max(ts.decidedTo, e.d.within.lo), start-lateWithin), math.Min(math.Min(now, e.d.next), e.d.end+lateBehind)
+	first, last := max(ts.decidedTo, e.d.within.lo, start-lateWithin), min(now, e.d.next, e.d.end+lateBehind)
 	e.at, e.samples = e.d.start, between(ts.levels.recent, first, to)
 	e.before = e.thinned(e.withoutSpikes())
 	e.at, e.samples = e.d.end, between(ts.levels.recent, from, last)
 	e.behind = e.thinned(e.withoutSpikes())
-	e.sigma = math.Max(math.Max(ts.noise.perSample(), neighbourScatter(e.behind)), e.step/math.Sqrt(12))
+	e.sigma = max(ts.noise.perSample(), neighbourScatter(e.behind), e.step/math.Sqrt(12))
 }
 
 // best is the fit by the time that leaves least about both edges, where either wants it.

@@ -98,7 +98,7 @@ func cameAtOnce(ts *tankState, t *Tank, d draw) (bbl, off float64, ok bool) {
 	all := stairSamples(between(ts.levels.recent, from, until))
 	fall := between(all, d.start, d.end)
 	z, ok := gushes(ts, d, per)
-	if !ok || d.parts > 1 || d.stood > 0 || !fallTells(t, d, 0) || len(fall) < gushFew || repeats(fall) || z.front*z.lump < gushShows*d.slope()*4*lumpsCell || z.lump*per < wrongBbl(t.volume(d)) {
+	if !ok || d.parts > 1 || !fallTells(t, d, 0) || len(fall) < gushFew || repeats(fall) || z.front*z.lump < gushShows*d.slope()*4*lumpsCell || z.lump*per < wrongBbl(t.volume(d)) {
 		return 0, 0, false
 	}
 	var at, level []float64

@@ -58,7 +58,7 @@ func (ts *tankState) inflow(t *Tank, at float64) production {
 	p.variance = ts.levels.slopeVariance(at, math.Max(slope, 0), per, room)
 	for _, over := range []float64{inflowLong, inflowShort} {
 		short, seen := ts.levels.meanSlope(at, over, per, math.Inf(1))
-		if seen < over/4 || seen < inflowShort/4 {
+		if seen < over/4 {
 			continue
 		}
 		share := ts.noise.changed(short, p.last, seen, per, p.variance)
@@ -351,7 +351,7 @@ func (r resting) dips(inflow float64) (dips bool, dump bounds) {
 	if len(b) < dipFew || b[0].t-r.at > dipSoon || r.step >= coarseLeast {
 		return false, dump
 	}
-	r.sigma = math.Max(math.Max(r.sigma, neighbourScatter(b)), r.step/math.Sqrt(12))
+	r.sigma = max(r.sigma, neighbourScatter(b), r.step/math.Sqrt(12))
 	made := math.Hypot(r.inflow.err, math.Sqrt(r.inflow.variance/vapourLong))
 	best, slow, once := shapeFit{missed: math.Inf(1)}, shapeFit{missed: math.Inf(1)}, math.Inf(1)
 	for fade := vapourFade / 6; fade <= 2*vapourFade; fade *= 1.5 {
@@ -373,7 +373,7 @@ func (r resting) dips(inflow float64) (dips bool, dump bounds) {
 	if slow.missed > math.Min(dipShare*best.missed, best.missed-piecePrice) || slow.inches > liftDumps*r.dumped(ranLong) || slow.inches < 2*vapourUsual {
 		dump = bounds{}
 	}
-	return best.inches > math.Max(dipLeast, fitSure*best.err) && best.inches < vapourMost && best.missed < math.Min(math.Min(dipShare*once, once-piecePrice), slow.missed), dump
+	return best.inches > math.Max(dipLeast, fitSure*best.err) && best.inches < vapourMost && best.missed < min(dipShare*once, once-piecePrice, slow.missed), dump
 }
 
 // strange is a rate, in barrels a minute, at which the well of a load's tank brought no oil for an hour in the hours before it.

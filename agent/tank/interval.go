@@ -272,7 +272,7 @@ func (z *noise) changed(a, b, over, per, variance float64) float64 {
 // gapMin is the silence in seconds that is a gap for this tank.
 func (iv *interval) gapMin(t *Tank, speed float64) float64 {
 	usual := math.Max(iv.fresh(), t.Every.Seconds()*speed)
-	return math.Max(t.Loads.GapMin.Seconds(), math.Max(4*usual, 1.5*iv.longest))
+	return max(t.Loads.GapMin.Seconds(), 4*usual, 1.5*iv.longest)
 }
 
 const (
@@ -337,7 +337,7 @@ func (p pending) shown() heldValue {
 
 // noiseFloor is the jump that noise alone may make, inches.
 func (r *readings) noiseFloor(t *Tank) float64 {
-	return math.Max(float64(t.Loads.Noise), math.Max(6*r.noise.sigma, 4*r.noise.fast))
+	return max(float64(t.Loads.Noise), 6*r.noise.sigma, 4*r.noise.fast)
 }
 
 // reach are the inches that the level may have moved since the last believed reading.

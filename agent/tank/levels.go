@@ -203,7 +203,7 @@ func (l *levels) roseBefore(at, long float64) float64 {
 func shownBeside(ts *tankState, t *Tank, d draw, rise float64) float64 {
 	seconds, from := d.end-d.start, d.end+t.resumes()
 	long := math.Max(seconds, besideLeast)
-	until := math.Min(from+long, math.Min(ts.last.t, d.within.hi))
+	until := min(from+long, ts.last.t, d.within.hi)
 	before, after := ts.levels.roseBefore(d.start-nodeEvery, long), ts.levels.roseBefore(until, until-from)
 	more := (before+after)/2*seconds - rise
 	if before == 0 || after == 0 || until < from+besideLeast || math.Abs(more) > 2*evenStrays*rise {

@@ -112,7 +112,7 @@ func (z *noise) straightEnd(b []sample, long float64, part func([]sample, float6
 // slosh is the scatter of the samples about the falling line, beyond the noise.
 func (z *noise) slosh(inner []sample, tail line) float64 {
 	b := lastOf(inner, lineLong)
-	if len(b) < 6 || b[len(b)-1].t-b[0].t > 2*lineLong {
+	if len(b) < 6 {
 		return 0
 	}
 	return math.Sqrt(math.Max(0, stats.Square(math.Min(tail.spread(b), neighbourScatter(b)))-stats.Square(z.sigma))) // a pump that changed its rate is none, nor a dump

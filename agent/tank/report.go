@@ -215,7 +215,7 @@ func (s siteTanks) filledMates(i int, d draw) (name string, bbl float64) {
 			name, most = o.ID, -gave
 		}
 	}
-	if bbl = bbl * own / fell; most == 0 || d.uneven || bbl <= math.Max(fedSure*unsure, math.Max(partBbl, wrongBbl(own))) {
+	if bbl = bbl * own / fell; most == 0 || d.uneven || bbl <= max(fedSure*unsure, partBbl, wrongBbl(own)) {
 		return "", 0
 	}
 	return name, bbl

@@ -66,8 +66,8 @@ func stairSamples(b []sample) []sample {
 		return b
 	}
 	out := make([]sample, 0, stairMost+1)
-	for ; len(b) > 0; b = b[min(each, len(b)):] {
-		out = append(out, meanSample(b[:min(each, len(b))]))
+	for cell := range slices.Chunk(b, each) {
+		out = append(out, meanSample(cell))
 	}
 	return out
 }

@@ -264,7 +264,7 @@ func (u *update) lifted(i int, ts *tankState, d draw) (l lift, ok bool) {
 	t := &u.site.tanks[i]
 	per := t.Table.PerInch(d.opening.level)
 	fall := d.fall()
-	near := math.Max(math.Max(backAgain, backShare*fall), backNoise*ts.noise.perSample())
+	near := max(backAgain, backShare*fall, backNoise*ts.noise.perSample())
 	handledSince, hands := handled(ts, t, d)
 	if hands {
 		near = math.Max(near, math.Min((1-explainedShare)*fall, handledNear))

@@ -130,7 +130,7 @@ func startAfterHatch(ts *tankState, t *Tank, d *draw, now float64) float64 {
 	slack := math.Max(0.15, 3*ts.noise.sigma)
 	for k := 1; k < len(b); k++ {
 		rest := between(b[k:], b[k].t, b[k].t+still)
-		if len(rest) < 2 || rest[len(rest)-1].t-b[k].t < still/2 {
+		if rest[len(rest)-1].t-b[k].t < still/2 {
 			return 0
 		}
 		low, at := stats.Median(values(rest)), k-1
