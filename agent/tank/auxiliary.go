@@ -40,10 +40,7 @@ func (x *auxiliary) keep(at int, now, v float64) {
 	b := x.values[at]
 	if n := len(b); n > 0 {
 		l := b[n-1]
-		if now <= l.t || v == l.v && (at == valveAt || now-l.t < auxUnchanged) {
-			return
-		}
-		if at != valveAt && now-l.t < auxEvery {
+		if now <= l.t || v == l.v && (at == valveAt || now-l.t < auxUnchanged) || at != valveAt && now-l.t < auxEvery {
 			return
 		}
 	}

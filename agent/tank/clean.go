@@ -278,11 +278,8 @@ func fellBehindJunk(b []sample, t *Tank, to point, least float64) (k int, ok boo
 		k = leap - 1 // it jumped down, and is back
 	}
 	fall, pumped := t.pumpLine(between(b, b[k].t-fallLately, math.Nextafter(b[k].t, math.Inf(1))), float64(b[k].v))
-	if !pumped {
+	if rested := k+1 < len(b) && k+1 != leap && float64(b[k+1].v-b[k].v) < jumpLeast; !pumped || rested {
 		return 0, false
-	}
-	if k+1 < len(b) && k+1 != leap && float64(b[k+1].v-b[k].v) < jumpLeast {
-		return 0, false // it was seen to come to rest
 	}
 	down, long := float64(b[k].v)-to.v, to.t-b[k].t
 	return k, down > least && long > singleReading && down <= junkTimes*-fall.slope*long+least

@@ -57,7 +57,7 @@ type draw struct {
 	cameIn           float64      // bbl that came from another tank meanwhile
 	usualInflow      float64      // inflow on other days, in/s
 	inflow           production   // how well the inflow is known
-	stuck            stuckSpan    // when the value stood still meanwhile
+	stuck            span         // when the value stood still meanwhile
 	setByValve       bool         // the contact on the load valve speaks of it
 	next             float64      // when the next load from the tank begins, as far as it is known
 	leaptAt, leaptTo float64      // when the level jumped after it without flow, and to which; +Inf where it did not
@@ -185,8 +185,8 @@ func (z timer) nearest(rests [][]sample) timer {
 // to the start of the one after.
 type bounds struct{ lo, hi float64 }
 
-// stuckSpan is a time over which a value stood still; the zero one is none.
-type stuckSpan struct{ from, to float64 }
+// span is a stretch of time, s; the zero one is none.
+type span struct{ from, to float64 }
 
 // unsure widens the error of a gauge by so many inches.
 func (g *gauge) unsure(by float64) { g.err = math.Hypot(g.err, by) }

@@ -212,7 +212,7 @@ func keptFrom(ts *tankState, t *Tank, d draw) (from float64, ok bool) {
 }
 
 // standsBehind are the levels behind a draw, where it stands there, and from which of them on it no longer does, at the rate at which its well makes oil.
-func standsBehind(ts *tankState, d draw, slack, made float64) (b []node, level float64, k int) {
+func standsBehind(ts *tankState, d draw, slack, made float64) (b []point, level float64, k int) {
 	b = nodes(between(ts.levels.recent, d.end+settleShort, min(d.next, ts.last.t, d.leaptAt)), nodeEvery)
 	level, _ = ts.levels.about(d.end + keptShut/4)
 	for k < len(b) && b[k].v-level <= slack+made/3*(b[k].t-d.end) {

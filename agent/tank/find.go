@@ -22,9 +22,6 @@ const (
 	hidesTruck = 1800 // s of silence that hide a truck, however usual they are
 )
 
-// node is the median level of the samples in nodeEvery seconds.
-type node struct{ t, v float64 }
-
 // fall is a stretch of samples in which the level falls as in a draw: from is before
 // it began, to after it ended.
 type fall struct {
@@ -33,10 +30,9 @@ type fall struct {
 	silence  float64 // s after from in which nothing came since the fall before; 0 where none is near
 }
 
-// nodes condenses samples: dense ones to one node a cell, the median of those up to blur
-// seconds away; sparse ones stay.
-func nodes(b []sample, blur float64) []node {
-	out := make([]node, 0, len(b)/2+1)
+// nodes condenses samples: dense ones to one node in nodeEvery seconds, the median of those up to blur seconds away; sparse ones stay.
+func nodes(b []sample, blur float64) []point {
+	out := make([]point, 0, len(b)/2+1)
 	for i := 0; i < len(b); {
 		j := i + 1
 		for j < len(b) && b[j].t < b[i].t+nodeEvery {
@@ -50,7 +46,7 @@ func nodes(b []sample, blur float64) []node {
 		for hi < len(b) && b[hi].t <= mid+blur {
 			hi++
 		}
-		out = append(out, node{mid, stats.Median(values(b[lo:hi]))})
+		out = append(out, point{mid, stats.Median(values(b[lo:hi]))})
 		i = j
 	}
 	return out
@@ -112,7 +108,7 @@ func (f fallFinder) falls(b []sample) []fall {
 
 // addGaps adds the gaps over which the level fell: by itself as much as a load, or next to
 // a fall that is seen.
-func (f fallFinder) addGaps(n []node, down []bool) {
+func (f fallFinder) addGaps(n []point, down []bool) {
 	for i := 0; i+1 < len(n); i++ {
 		if n[i+1].t-n[i].t < f.gap {
 			continue
@@ -128,7 +124,7 @@ func (f fallFinder) addGaps(n []node, down []bool) {
 }
 
 // collect joins the falling nodes to stretches.
-func (f fallFinder) collect(n []node, down []bool) []fall {
+func (f fallFinder) collect(n []point, down []bool) []fall {
 	var out []fall
 	for i := 0; i < len(n); i++ {
 		if !down[i] {
@@ -143,7 +139,7 @@ func (f fallFinder) collect(n []node, down []bool) []fall {
 			z = j // what comes is the next fall
 		}
 		a, z = f.withoutRest(n, a, z)
-		w := fall{from: point(n[a]), to: point(n[z])}
+		w := fall{from: n[a], to: n[z]}
 		if a > 0 && a == i-1 && down[a] {
 			w.silence = n[i].t - f.half - w.from.t
 		}
@@ -160,7 +156,7 @@ func (f fallFinder) collect(n []node, down []bool) []fall {
 
 // withoutRest leaves out the long time before the level falls, and behind it:
 // what is recorded seldom fell between two nodes, and rested between the others. What comes each two minutes is not recorded seldom.
-func (f fallFinder) withoutRest(n []node, a, z int) (from, to int) {
+func (f fallFinder) withoutRest(n []point, a, z int) (from, to int) {
 	for a+1 < z && n[a+1].t-n[a].t > f.half && n[a].v-n[a+1].v < f.least {
 		a++
 	}
@@ -172,13 +168,13 @@ func (f fallFinder) withoutRest(n []node, a, z int) (from, to int) {
 
 // goesOn says that from one falling node to the next the level falls too: one that reports only changes is silent from one
 // truck to the next, which come no closer than twice half; a pump that stood still from one reading to the next did not go on.
-func (f fallFinder) goesOn(a, b node) bool {
+func (f fallFinder) goesOn(a, b point) bool {
 	dt := b.t - a.t
 	return dt <= f.half || a.v-b.v >= f.slope*dt || dt <= 2*f.half && a.v-b.v >= f.slope*dt/2 || dt >= f.gap && a.v-b.v >= f.part
 }
 
 // joinable says that after node j the fall goes on within joinWithin.
-func joinable(n []node, down []bool, j int) bool {
+func joinable(n []point, down []bool, j int) bool {
 	for k := j + 1; k < len(n) && n[k].t-n[j].t <= joinWithin; k++ {
 		if down[k] {
 			return true
@@ -188,7 +184,7 @@ func joinable(n []node, down []bool, j int) bool {
 }
 
 // nodeBeside is the node up to half before i, or behind it where way is 1, but at least its neighbour.
-func (f fallFinder) nodeBeside(n []node, i, way int) int {
+func (f fallFinder) nodeBeside(n []point, i, way int) int {
 	k := i
 	for k+way >= 0 && k+way < len(n) && (k == i || math.Abs(n[k+way].t-n[i].t) <= f.half) {
 		k += way

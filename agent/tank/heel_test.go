@@ -110,7 +110,7 @@ func TestASlowEndGoesOnBetweenReadingsTwoMinutesApart(t *testing.T) {
 		dt, fell float64
 		on       bool
 	}{{60, 0, true}, {120.6, 0.7, true}, {120.6, 0.5, false}, {300, 2, false}, {300, 4, true}, {3600, 2.9, false}, {3600, 3.1, true}} {
-		if got := f.goesOn(node{0, 80}, node{c.dt, 80 - c.fell}); got != c.on {
+		if got := f.goesOn(point{0, 80}, point{c.dt, 80 - c.fell}); got != c.on {
 			t.Errorf("%g in within %g s go on: %t", c.fell, c.dt, got)
 		}
 	}

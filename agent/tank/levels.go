@@ -373,14 +373,13 @@ func (l *levels) leaptInto(d draw) (was, to sample, first bool) {
 	k, h := max(0, newestLeap(b)), searchTime(l.history, firstTime(b, 0))
 	switch {
 	case len(b) == 0 || b[k].t <= d.start-nodeEvery:
+		return was, to, false
 	case k > 0:
 		return b[k-1], b[k], false
 	case b[0].flags == unlinked && h > 0:
 		return l.history[h-1], b[0], false
-	default:
-		return was, to, true
 	}
-	return was, to, false
+	return was, to, true
 }
 
 // withHistory are some levels, and before them those of the history since a time.

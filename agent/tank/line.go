@@ -370,7 +370,7 @@ func (l *levels) roseIn(from, to, rate float64) bounds {
 
 // broughtBack are the inches by which the level was higher behind a draw when it stopped rising as fast as a pump brings it back, less what flowed in
 // meanwhile, and with it; none where it rests lower, began too late, or the well makes as much.
-func broughtBack(all []node, d draw) bounds {
+func broughtBack(all []point, d draw) bounds {
 	fall, n, top := d.fall(), len(all)-1, 0
 	pace := math.Max(rolledRate*fall/(d.end-d.start), wellMore*d.usualInflow)
 	for k := 4; k <= n; k++ { // noise may look like it for a moment

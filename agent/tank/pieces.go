@@ -377,7 +377,7 @@ func restsBeside(b []sample, k, way int, slack, told float64) bool {
 // joinedOverStuck is one draw of two between which the value stood still: it went on as it had fallen,
 // down to the level that was seen in the end.
 func joinedOverStuck(a, b draw) draw {
-	a.stuck = stuckSpan{a.end, b.end}
+	a.stuck = span{a.end, b.end}
 	end := crossing(a.endLine, line{b.end, b.closing.level, b.inflowAfter}, a.end, b.end)
 	a.gap = math.Max(a.gap, b.end-a.end)
 	a.closing, a.inflowAfter, a.within.hi = b.closing, b.inflowAfter, b.within.hi

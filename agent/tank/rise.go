@@ -270,7 +270,7 @@ func (ts *tankState) regained(t *Tank, d draw, now float64) returned {
 	if now = math.Min(now, d.leaptAt); d.next > d.end {
 		now = math.Min(now, d.next)
 	}
-	won := func(n node) float64 { return n.v - d.closing.level - d.usualInflow*(n.t-d.end) }
+	won := func(n point) float64 { return n.v - d.closing.level - d.usualInflow*(n.t-d.end) }
 	from := d.end + 60
 	if d.samples == 0 {
 		from = math.Max(from, d.end+d.closing.away) // what was read before its closing is no return
@@ -291,13 +291,14 @@ func (ts *tankState) regained(t *Tank, d draw, now float64) returned {
 		return returned{first: d.end, last: d.end} // a float that was lifted, or an echo: it went as it came
 	}
 	for k := len(all) - 1; k >= 0; k-- {
-		if won(all[k]) >= 0.1*r.inches {
+		w := won(all[k])
+		if w >= 0.1*r.inches {
 			r.first = all[k].t
 		}
-		if won(all[k]) >= 0.9*r.inches {
+		if w >= 0.9*r.inches {
 			r.last = all[k].t
 		}
-		if w := won(all[k]); w > 0.1*r.inches && w < 0.9*r.inches {
+		if w > 0.1*r.inches && w < 0.9*r.inches {
 			r.seen++
 		}
 	}
@@ -343,10 +344,9 @@ func (ts *tankState) roseOnce(t *Tank, d draw, now float64) (inches, until float
 	}
 	soon, _ := ts.levels.about(math.Min(until, d.end+backSoon))
 	high, ok := ts.levels.about(until)
-	if high = math.Max(high-usual*(until-d.end), soon-usual*math.Min(until-d.end, backSoon)); t.Group != "" || !ok || rose*per < wrongBbl(t.volume(d)) || t.Sensor == "hydrostatic" && rose < hatchUsual || high-d.closing.level < rose/2 {
-		return 0, until
-	}
-	if !neverRoseSo(ts, t, d, rose) {
+	high = math.Max(high-usual*(until-d.end), soon-usual*math.Min(until-d.end, backSoon))
+	little := rose*per < wrongBbl(t.volume(d)) || high-d.closing.level < rose/2 || t.Sensor == "hydrostatic" && rose < hatchUsual
+	if t.Group != "" || !ok || little || !neverRoseSo(ts, t, d, rose) {
 		return 0, until
 	}
 	return rose, until

@@ -34,9 +34,9 @@ func TestOilThatComesBackSlowlyCorrectsTheTicket(t *testing.T) {
 func TestOilThatComesBackBehindNoiseIsSeen(t *testing.T) {
 	d := draw{end: 2400, opening: gauge{level: 46}, closing: gauge{level: 34}}
 	for name, from := range map[string]float64{"soon": 3600, "late": 2400 + rolledPause - 60} {
-		var all []node
+		var all []point
 		for at := d.end + 60; at < from+3600; at += nodeEvery {
-			n := node{t: at, v: 34 + math.Max(0, math.Min(12, (at-from)/150))}
+			n := point{t: at, v: 34 + math.Max(0, math.Min(12, (at-from)/150))}
 			if at >= d.end+240 && at < d.end+330 {
 				n.v += 0.7
 			}

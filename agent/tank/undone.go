@@ -329,7 +329,7 @@ func bulged(ts *tankState, d draw, foot point) bool {
 func (l *levels) before(at float64) (out []point) {
 	n := nodes(between(l.recent, at-undoneFine, at-nodeEvery), nodeEvery)
 	for k := len(n) - 1; k >= 0; k-- {
-		out = append(out, point(n[k]))
+		out = append(out, n[k])
 	}
 	for k := searchTime(l.history, at-undoneFine) - 1; k >= 0 && l.history[k].t >= at-undoneLong; k-- {
 		out = append(out, point{l.history[k].t, float64(l.history[k].v)})

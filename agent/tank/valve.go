@@ -32,12 +32,9 @@ const (
 	pumpAlike   = 1.08   // times another's rate, at which it may be the same pump
 )
 
-// opening is a time over which the load valve was open; to is +Inf where it still is.
-type opening struct{ from, to float64 }
-
-// openings are the times over which the load valve was open, without its chatter.
-func (x *auxiliary) openings() []opening {
-	var out []opening
+// openings are the times over which the load valve was open, without its chatter; to is +Inf where it still is.
+func (x *auxiliary) openings() []span {
+	var out []span
 	for _, p := range x.values[valveAt] {
 		n := len(out)
 		switch {
@@ -48,16 +45,16 @@ func (x *auxiliary) openings() []opening {
 		case n > 0 && p.t-out[n-1].to < valveBounce:
 			out[n-1].to = math.Inf(1)
 		default:
-			out = append(out, opening{p.t, math.Inf(1)})
+			out = append(out, span{p.t, math.Inf(1)})
 		}
 	}
 	return out
 }
 
 // openingOf is the opening that the greater part of a draw lies in, and whether there is one.
-func (x *auxiliary) openingOf(t *Tank, d draw) (opening, bool) {
+func (x *auxiliary) openingOf(t *Tank, d draw) (span, bool) {
 	if !t.Valve || t.Group != "" {
-		return opening{}, false
+		return span{}, false
 	}
 	for _, o := range x.openings() {
 		in := math.Min(o.to, d.end) - math.Max(o.from, d.start)
@@ -65,7 +62,7 @@ func (x *auxiliary) openingOf(t *Tank, d draw) (opening, bool) {
 			return o, true
 		}
 	}
-	return opening{}, false
+	return span{}, false
 }
 
 // oneOpening says whether the valve was open from one draw to the next, so that they are one load, or shut between them for so long that they are two; sure is
