@@ -23,20 +23,20 @@ func (u *update) decide(i int, ts *tankState, d draw, now float64) {
 	into, settles := u.evenedOut(i, d)
 	switch {
 	case settles:
-		u.addVerdict(i, ts, d, Transferred, fmt.Sprintf("through the equaliser it filled tank %s again, behind a draw", into))
+		u.addVerdict(i, d, Transferred, fmt.Sprintf("through the equaliser it filled tank %s again, behind a draw", into))
 	case t.Lact:
-		u.addVerdict(i, ts, d, Metered, "a meter makes the tickets of this tank, never its level")
+		u.addVerdict(i, d, Metered, "a meter makes the tickets of this tank, never its level")
 	case removed < t.Loads.MinLoad && !u.sharesLoad(i, d, removed):
 		u.smallDraw(i, ts, d, removed, now)
 	case removed/minutes < 0.8*t.leastRate() && u.togetherRate(i, d, removed/minutes) < 0.8*t.leastRate() && d.samples > 0:
-		u.addMovement(ts, i, eventrules.UnexplainedLoss, d.start, d.end, removed, "", fmt.Sprintf("lost %.1f bbl at %.2f bbl/min, %.2f to %.2f in", removed, removed/minutes, d.opening.level, d.closing.level))
-		u.addVerdict(i, ts, d, TooSlow, fmt.Sprintf("%.2f bbl a minute, where min_rate is %g", removed/minutes, t.Loads.MinRate))
+		u.addMovement(i, eventrules.UnexplainedLoss, d.start, d.end, removed, "", fmt.Sprintf("lost %.1f bbl at %.2f bbl/min, %.2f to %.2f in", removed, removed/minutes, d.opening.level, d.closing.level))
+		u.addVerdict(i, d, TooSlow, fmt.Sprintf("%.2f bbl a minute, where min_rate is %g", removed/minutes, t.Loads.MinRate))
 	case d.gap > t.Loads.MaxGapTicket.Seconds():
 		u.lossUnseen(i, ts, &d, removed)
-		u.addVerdict(i, ts, d, TooLongUnseen, fmt.Sprintf("no reading came for %s, and max_gap_ticket is %s", spanText(d.gap), spanText(t.Loads.MaxGapTicket.Seconds())))
+		u.addVerdict(i, d, TooLongUnseen, fmt.Sprintf("no reading came for %s, and max_gap_ticket is %s", spanText(d.gap), spanText(t.Loads.MaxGapTicket.Seconds())))
 	case u.waterDrawn(i, d):
-		u.addMovement(ts, i, eventrules.WaterDraw, d.start, d.end, removed, "", fmt.Sprintf("%.1f bbl of water drawn, %.2f to %.2f in; the interface fell with the level", removed, d.opening.level, d.closing.level))
-		u.addVerdict(i, ts, d, WaterDrawn, "the oil/water interface fell with the level")
+		u.addMovement(i, eventrules.WaterDraw, d.start, d.end, removed, "", fmt.Sprintf("%.1f bbl of water drawn, %.2f to %.2f in; the interface fell with the level", removed, d.opening.level, d.closing.level))
+		u.addVerdict(i, d, WaterDrawn, "the oil/water interface fell with the level")
 	default:
 		if rate := u.togetherRate(i, d, removed/minutes); rate < 0.8*t.Loads.MinRate && d.samples > 0 {
 			d.doubt("it left at %.1f bbl a minute, where min_rate is %g: by gravity, or a leak", rate, t.Loads.MinRate)
@@ -57,7 +57,7 @@ func (u *update) lossUnseen(i int, ts *tankState, d *draw, removed float64) {
 		d.start, d.opening, d.end, d.closing = from.t, gauge{level: float64(from.v), samples: 1}, to.t, gauge{level: float64(to.v), samples: 1}
 		d.inflowAfter, d.settled = 0, 0
 	}
-	u.addMovement(ts, i, eventrules.UnexplainedLoss, d.start, d.end, t.removedBbl(*d), "", fmt.Sprintf("fell %.2f to %.2f in (%.1f bbl%s) over a gap of %s: too long for a ticket", d.opening.level, d.closing.level, t.volume(*d), guess, spanText(d.gap)))
+	u.addMovement(i, eventrules.UnexplainedLoss, d.start, d.end, t.removedBbl(*d), "", fmt.Sprintf("fell %.2f to %.2f in (%.1f bbl%s) over a gap of %s: too long for a ticket", d.opening.level, d.closing.level, t.volume(*d), guess, spanText(d.gap)))
 }
 
 // carriedLess takes back from the gauges of a draw whose edges nobody saw what the inflow carried them while other tanks took it in: a well that
@@ -88,13 +88,13 @@ func (u *update) smallDraw(i int, ts *tankState, d draw, removed, now float64) {
 		returned = removed
 		back = fmt.Sprintf(", and the %.1f in came back", fall)
 	}
-	v := u.addVerdict(i, ts, d, TooSmall, fmt.Sprintf("%.1f bbl of the %g that min_load wants", removed, t.Loads.MinLoad)+back)
+	v := u.addVerdict(i, d, TooSmall, fmt.Sprintf("%.1f bbl of the %g that min_load wants", removed, t.Loads.MinLoad)+back)
 	if v.Returned = returned > 0; v.Returned {
 		v.Bbl = stats.Round(returned, 2)
 	}
 	ts.smallDraws.add(d, removed, returned)
 	if t.Group == "" && back == "" {
-		u.fellTogether(i, ts, d, removed)
+		u.fellTogether(i, d, removed)
 	}
 }
 
@@ -102,9 +102,9 @@ func (u *update) smallDraw(i int, ts *tankState, d draw, removed, now float64) {
 func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 	if why := u.undone(i, ts, &d); why != "" {
 		if math.IsInf(d.leaptAt, 1) { // else it was told as a step
-			u.addEvent(ts, i, eventrules.Step, d.start, d.end, fmt.Sprintf("level fell from %.2f to %.2f in, and it was no load: %s. Foam, ice, a false echo or work on the sensor does that", d.opening.level, d.closing.level, why))
+			u.addEvent(i, eventrules.Step, d.start, d.end, fmt.Sprintf("level fell from %.2f to %.2f in, and it was no load: %s. Foam, ice, a false echo or work on the sensor does that", d.opening.level, d.closing.level, why))
 		}
-		u.addVerdict(i, ts, d, Echo, why)
+		u.addVerdict(i, d, Echo, why)
 		return
 	}
 	name, rose := u.othersRoseOver(i, d)
@@ -138,15 +138,15 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 		if d.samples == 0 {
 			note = fmt.Sprintf("%.1f bbl went, %.2f to %.2f in, and may have moved to tank %s: no reading came meanwhile, so that nobody saw it", removed, d.opening.level, d.closing.level, name)
 		}
-		u.addMovement(ts, i, eventrules.Transfer, d.start, d.end, removed, name, note)
-		u.addVerdict(i, ts, d, Transferred, fmt.Sprintf("meanwhile other tanks rose by %.1f bbl, most of all %s", rose, name))
+		u.addMovement(i, eventrules.Transfer, d.start, d.end, removed, name, note)
+		u.addVerdict(i, d, Transferred, fmt.Sprintf("meanwhile other tanks rose by %.1f bbl, most of all %s", rose, name))
 		return
 	}
 	if r := ts.regained(&u.site.tanks[i], d, now); (r.inches >= someBack*d.fall() || r.atOnce(&u.site.tanks[i], d) || r.rolled(d, removed)) && !u.othersGaveBack(i, d, r) {
 		said := fmt.Sprintf("%.1f in of the %.1f in came back, from %s after it", r.inches, d.fall(), spanText(r.first-d.end))
 		if r.rolled(d, removed) {
-			u.addEvent(ts, i, eventrules.Recirculation, d.start, d.end, fmt.Sprintf("%.1f bbl out, %.2f to %.2f in, and %.2f in came back", u.site.tanks[i].volume(d), d.opening.level, d.closing.level, r.inches))
-			u.addVerdict(i, ts, d, Recirculated, said)
+			u.addEvent(i, eventrules.Recirculation, d.start, d.end, fmt.Sprintf("%.1f bbl out, %.2f to %.2f in, and %.2f in came back", u.site.tanks[i].volume(d), d.opening.level, d.closing.level, r.inches))
+			u.addVerdict(i, d, Recirculated, said)
 			return
 		}
 		d.doubts = append(d.doubts, said)
@@ -179,7 +179,7 @@ func (u *update) parted(i int, ts *tankState, d *draw) bool {
 		if !ok || onlyBack(other, from, to) || beside > partMoved*rose || rose < arrivesShare*went || went < arrivesShare*rose || t.removedBbl(load) < t.Loads.MinLoad {
 			continue
 		}
-		u.addMovement(ts, i, eventrules.Transfer, moved.start, moved.end, went, o.ID, fmt.Sprintf("%.1f bbl moved to tank %s, %.2f to %.2f in, %s a load", went, o.ID, moved.opening.level, moved.closing.level, said))
+		u.addMovement(i, eventrules.Transfer, moved.start, moved.end, went, o.ID, fmt.Sprintf("%.1f bbl moved to tank %s, %.2f to %.2f in, %s a load", went, o.ID, moved.opening.level, moved.closing.level, said))
 		load.parts, load.pause, load.stood, load.early = 1, 0, 0, 0
 		load.doubt("tank %s rose by %.1f bbl %s it: they moved there and are not in it", o.ID, rose, said)
 		*d = load
@@ -242,7 +242,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	switch {
 	case t.Group != "":
 		if withoutTold(ts, t, &d); t.volume(d) < partBbl {
-			u.addVerdict(i, ts, d, TooSmall, "what it gave to a load of its group is in a ticket of before")
+			u.addVerdict(i, d, TooSmall, "what it gave to a load of its group is in a ticket of before")
 			return
 		}
 		if !d.share {
@@ -276,7 +276,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 	}
 	if d.stuck.to > 0 {
 		forgetHung(ts, d.stuck.from)
-		u.addEvent(ts, i, eventrules.Stuck, d.stuck.from, d.stuck.to, fmt.Sprintf("value stood still for %s during a load, then came down to %.2f in at once", spanText(d.stuck.to-d.stuck.from), d.closing.level))
+		u.addEvent(i, eventrules.Stuck, d.stuck.from, d.stuck.to, fmt.Sprintf("value stood still for %s during a load, then came down to %.2f in at once", spanText(d.stuck.to-d.stuck.from), d.closing.level))
 	}
 	shut := takeHatch(ts, t, &d, now)
 	bbl, pause := begunBefore(ts, t, d)

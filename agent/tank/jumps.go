@@ -249,7 +249,7 @@ func (u *update) tellMoved(i int, ts *tankState, d *draw) {
 			when = spanText(-off) + " before the end of"
 		}
 		said := fmt.Sprintf("level fell by %.1f in at once, faster than the pump drew and with rest on either side, %s the load: the sensor moved, or had hung, and it is not counted", m.inches, when)
-		u.addEvent(ts, i, eventrules.Step, m.at, m.at, said)
+		u.addEvent(i, eventrules.Step, m.at, m.at, said)
 		if off <= pauseLate*u.site.tanks[i].Loads.PauseMerge.Seconds() && !(where == "behind" && d.proven(ts, &u.site.tanks[i], m.at, m.inches)) {
 			d.doubts = append(d.doubts, said)
 			if where == "behind" { // or it had hung, alive
@@ -281,7 +281,7 @@ func (u *update) respanDuringDraw(i int, ts *tankState, now, x float64) bool {
 	if math.Abs(by) > spanMost {
 		return false
 	}
-	u.addEvent(ts, i, eventrules.Step, p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once during a draw: re-span by %+.2f in, the draw goes on at the new span", ts.last.v, p.first.v, by))
+	u.addEvent(i, eventrules.Step, p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once during a draw: re-span by %+.2f in, the draw goes on at the new span", ts.last.v, p.first.v, by))
 	raised := Conversion{1, by}
 	ts.levels.recent, ts.levels.history = convertedSamples(ts.levels.recent, raised, recentMost), convertedSamples(ts.levels.history, raised, historyMost)
 	ts.faults.jumped(p.first.t)
@@ -297,7 +297,7 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 	p := ts.pending
 	if k, hung := ts.hungInDraw(&u.site.tanks[i]); hung {
 		last := ts.levels.recent[k]
-		u.addEvent(ts, i, eventrules.Stuck, last.t, p.first.t, fmt.Sprintf("level rested at %.2f in for %s in a draw, then came to %.2f in at once, where the pump had taken it by then, and falls on as fast: it had hung", last.v, spanText(p.first.t-last.t), p.first.v))
+		u.addEvent(i, eventrules.Stuck, last.t, p.first.t, fmt.Sprintf("level rested at %.2f in for %s in a draw, then came to %.2f in at once, where the pump had taken it by then, and falls on as fast: it had hung", last.v, spanText(p.first.t-last.t), p.first.v))
 		ts.levels.keep(ts.levels.recent[:k+1])
 		u.unread(i, ts, point{last.t, float64(last.v)}, p.first)
 		ts.beginAt(now, x)
@@ -312,7 +312,7 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 		k, back = fellBehindJunk(ts.levels.recent, &u.site.tanks[i], p.first, ts.noise.leastFall())
 	}
 	if back && ts.drawing {
-		u.addEvent(ts, i, eventrules.Step, ts.levels.recent[k].t, now, fmt.Sprintf("level showed what no oil does while it fell, for %s, and is at %.2f in, where the pump may have taken it: the draw goes on", spanText(p.first.t-ts.levels.recent[k].t), p.first.v))
+		u.addEvent(i, eventrules.Step, ts.levels.recent[k].t, now, fmt.Sprintf("level showed what no oil does while it fell, for %s, and is at %.2f in, where the pump may have taken it: the draw goes on", spanText(p.first.t-ts.levels.recent[k].t), p.first.v))
 		ts.levels.keep(ts.levels.recent[:k+1])
 		ts.faults.jumped(p.first.t)
 		u.put(ts, grained(p.first.t, p.first.v, p.count))
@@ -328,7 +328,7 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 	} else if less := ts.leftUnseen(t, p.first); less >= t.Loads.MinLoad && less <= t.Loads.TruckMax {
 		unseen = fmt.Sprintf("; if a truck came while the sensor hung, it took some %.0f bbl: `gauger tickets add`", less)
 	}
-	u.addEvent(ts, i, eventrules.Step, p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once and stayed: re-span or false echo, no ticket across it%s", ts.last.v, p.first.v, unseen))
+	u.addEvent(i, eventrules.Step, p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once and stayed: re-span or false echo, no ticket across it%s", ts.last.v, p.first.v, unseen))
 	u.correctStepped(i, ts, ts.last.v, p.first)
 	if p.first.v > ts.last.v && mixed == "" { // else nothing was there before
 		ts.faults.jumpedUpAt = p.first.t
@@ -353,7 +353,7 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 func (u *update) unfreeze(i int, ts *tankState, to point) {
 	u.flush(i, ts)
 	since := ts.heldSince
-	u.addEvent(ts, i, eventrules.Stuck, since, to.t, fmt.Sprintf("value stood at %.2f in for %s, then came to %.2f in", ts.last.v, spanText(to.t-since), to.v))
+	u.addEvent(i, eventrules.Stuck, since, to.t, fmt.Sprintf("value stood at %.2f in for %s, then came to %.2f in", ts.last.v, spanText(to.t-since), to.v))
 	u.correctFrozen(i, ts, since, to)
 	u.reportMissed(i, ts, point{since, ts.last.v}, to)
 	u.correctMoved(i, ts, point{since, ts.last.v}, to)
@@ -369,7 +369,7 @@ func (u *update) cameBack(i int, ts *tankState, now, x float64) bool {
 	since, astray := ts.astraySince(&u.site.tanks[i], to)
 	if astray {
 		u.flush(i, ts)
-		u.addEvent(ts, i, eventrules.Step, since.t, to.t, fmt.Sprintf("level was %.2f in, then something else was shown for %s, %.2f in at last, and it came back to %.2f in: a false echo, another value or a fault, that time counts as not read", since.v, spanText(to.t-since.t), ts.last.v, to.v))
+		u.addEvent(i, eventrules.Step, since.t, to.t, fmt.Sprintf("level was %.2f in, then something else was shown for %s, %.2f in at last, and it came back to %.2f in: a false echo, another value or a fault, that time counts as not read", since.v, spanText(to.t-since.t), ts.last.v, to.v))
 		u.unread(i, ts, since, to)
 		ts.beginAt(now, x)
 	}

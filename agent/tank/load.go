@@ -31,10 +31,9 @@ const (
 // makeLoad makes the record of a draw that is a run.
 func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 	t := &s.site.tanks[i]
-	wall := func(at float64) time.Time { return ts.clock.wall(at / s.site.speed) }
 	tenth := time.Duration(float64(timeRounding) / s.site.speed)
 	l := Load{
-		Tank: t.ID, Start: wall(d.start).Round(tenth), End: wall(d.end).Round(tenth), Began: wall(ts.drawBegan(d)),
+		Tank: t.ID, Start: s.wall(i, d.start).Round(tenth), End: s.wall(i, d.end).Round(tenth), Began: s.wall(i, ts.drawBegan(d)),
 		Open: d.opening.level, Close: d.closing.level, Sigma: ts.noise.sigma, Parts: d.parts,
 		Gap:   time.Duration(silenceIn(ts.levels.recent, d) / s.site.speed * float64(time.Second)),
 		Table: t.Table.Name(), Group: t.Group,
@@ -57,8 +56,8 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 	l.ErrorBbl = l.ErrorBasis.calibrated()
 	if t.Group != "" {
 		l.GroupBbl = s.groupBbl(i, d)
-		_, end := s.jointly(i, d)            // one load of a group is of one production day
-		l.End = wall(end).Round(100 * tenth) // as near as two looks at it agree
+		_, end := s.jointly(i, d)                 // one load of a group is of one production day
+		l.End = s.wall(i, end).Round(100 * tenth) // as near as two looks at it agree
 	}
 	l.TopTemperature, l.BottomTemperature = ts.aux.asOf(topAt, d.start), ts.aux.asOf(bottomAt, d.start)
 	l.Gravity, l.BSW = ts.aux.asOf(gravityAt, d.start), ts.aux.asOf(bswAt, d.start)

@@ -180,7 +180,7 @@ func (u *update) woke(i int, ts *tankState, now, x float64) bool {
 	k := ts.wokeAstray(&u.site.tanks[i], to, u.site.speed)
 	if k > 0 {
 		since, woke := ts.levels.recent[k-1], ts.levels.recent[k]
-		u.addEvent(ts, i, eventrules.Step, woke.t, to.t, fmt.Sprintf("level showed %.2f in for %s behind a silence, and came to %.2f in at once: that time counts as not read", woke.v, spanText(to.t-woke.t), to.v))
+		u.addEvent(i, eventrules.Step, woke.t, to.t, fmt.Sprintf("level showed %.2f in for %s behind a silence, and came to %.2f in at once: that time counts as not read", woke.v, spanText(to.t-woke.t), to.v))
 		ts.levels.keep(ts.levels.recent[:k])
 		u.unread(i, ts, point{since.t, float64(since.v)}, to)
 		ts.beginAt(now, x)

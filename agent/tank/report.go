@@ -25,7 +25,7 @@ const (
 func (u *update) reportEpisodes(i int, ts *tankState, now float64) {
 	if s := ts.faults.badValues; ts.faults.badValues.due(now, badQuiet, badFew) || ts.faults.blinded(ts.last.t, now) {
 		ts.faults.badValues = repeatedFault{reportedAt: now}
-		u.addEvent(ts, i, eventrules.BadValue, s.start, s.last, fmt.Sprintf("%d readings that are no level, the last %s", s.n, u.site.tanks[i].whyNoLevel(s.lastValue)))
+		u.addEvent(i, eventrules.BadValue, s.start, s.last, fmt.Sprintf("%d readings that are no level, the last %s", s.n, u.site.tanks[i].whyNoLevel(s.lastValue)))
 	}
 	noise, s := ts.noise.hidesLevel(), ts.faults.spikes
 	if ts.faults.spikes.due(now, spikeQuiet, spikeFew) || noise && s.n >= spikeFew && (s.reportedAt == 0 || now-s.reportedAt >= episodeDay) {
@@ -34,7 +34,7 @@ func (u *update) reportEpisodes(i int, ts *tankState, now float64) {
 			note += fmt.Sprintf("; its readings scatter by %.0f in: that is noise and no level, no load shows in it, and it is no witness for other tanks", ts.noise.sigma)
 		}
 		ts.faults.spikes = repeatedFault{reportedAt: now}
-		u.addEvent(ts, i, eventrules.SpikeRate, s.start, s.last, note)
+		u.addEvent(i, eventrules.SpikeRate, s.start, s.last, note)
 	}
 	u.reportStuck(i, ts, now)
 	u.findReturned(i, ts, now)
@@ -54,7 +54,7 @@ func (u *update) reportEpisodes(i int, ts *tankState, now float64) {
 			if s.returned > 0 {
 				note += fmt.Sprintf("; %.1f bbl of them came back", s.returned)
 			}
-			u.addEvent(ts, i, eventrules.SmallDraws, s.start, s.last, note)
+			u.addEvent(i, eventrules.SmallDraws, s.start, s.last, note)
 		}
 	}
 }
@@ -79,7 +79,7 @@ func (u *update) reportGap(i int, ts *tankState, now, x float64, shown heldValue
 	if ts.last.t < u.st.bootedAt*u.site.speed { // what was read since the state was last stored went with the power
 		none = "the box started again: no reading is kept for"
 	}
-	u.addEvent(ts, i, eventrules.Gap, ts.last.t, now, fmt.Sprintf("%s %s%s, level %.2f in before, %.2f in after", none, spanText(now-ts.last.t), showed, ts.last.v, x))
+	u.addEvent(i, eventrules.Gap, ts.last.t, now, fmt.Sprintf("%s %s%s, level %.2f in before, %.2f in after", none, spanText(now-ts.last.t), showed, ts.last.v, x))
 	u.reportMissed(i, ts, ts.last, point{now, x})
 	u.correctMoved(i, ts, ts.last, point{now, x})
 }
@@ -106,7 +106,7 @@ func (u *update) reportMissed(i int, ts *tankState, from, to point) {
 		gained += math.Max(0, more)
 	}
 	if gained < (1-explainedShare)*gone {
-		u.addMovement(ts, i, eventrules.UnexplainedLoss, from.t, to.t, gone, "", fmt.Sprintf("about %.0f bbl are missing behind %s without a level to believe: the well makes %.0f meanwhile, the level rose by %.2f in, and no other tank had it. A load that nobody saw, or the well stood", gone, spanText(long), made.usual*long*per, rose))
+		u.addMovement(i, eventrules.UnexplainedLoss, from.t, to.t, gone, "", fmt.Sprintf("about %.0f bbl are missing behind %s without a level to believe: the well makes %.0f meanwhile, the level rose by %.2f in, and no other tank had it. A load that nobody saw, or the well stood", gone, spanText(long), made.usual*long*per, rose))
 	}
 }
 
@@ -145,7 +145,7 @@ func (u *update) reportStuck(i int, ts *tankState, now float64) {
 		return
 	}
 	ts.faults.stuckReported = true
-	u.addEvent(ts, i, eventrules.Stuck, ts.heldSince, now, fmt.Sprintf("value stands at %.2f in for %s and still does", ts.last.v, spanText(now-ts.heldSince)))
+	u.addEvent(i, eventrules.Stuck, ts.heldSince, now, fmt.Sprintf("value stands at %.2f in for %s and still does", ts.last.v, spanText(now-ts.heldSince)))
 }
 
 // clockMoved tells of a step of the clock of a tank's readings, and gives the reported loads of the last day the times of one that was set.
@@ -171,7 +171,7 @@ func (u *update) reportClockStep(i int, ts *tankState, now, step float64) {
 	if step >= neverSetStep {
 		note = "the clock of its readings, which had not been set, was set"
 	}
-	u.addEvent(ts, i, eventrules.ClockStep, now, now, note)
+	u.addEvent(i, eventrules.ClockStep, now, now, note)
 }
 
 // retimeLoads gives the reported loads the times of a clock that was set. Of a load before this boot it tells nothing: how long the box was
@@ -179,7 +179,7 @@ func (u *update) reportClockStep(i int, ts *tankState, now, step float64) {
 func (u *update) retimeLoads(i int, ts *tankState, now float64, settled bool) {
 	for _, l := range ts.reports.loads {
 		if now-l.end <= reviewFor+retimeHold && l.end > u.st.base*u.site.speed {
-			u.addCorrection(i, ts, l, Correction{Settled: settled})
+			u.addCorrection(i, l, Correction{Settled: settled})
 		}
 	}
 }

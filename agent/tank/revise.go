@@ -32,14 +32,14 @@ func (u *update) correctLoads(i int, ts *tankState, now float64, wrong func(repo
 		if c := wrong(l); c.Note != "" {
 			ts.reports.loads = append([]reportedLoad(nil), ts.reports.loads...)
 			ts.reports.loads[k].corrected = true
-			u.addCorrection(i, ts, l, c)
+			u.addCorrection(i, l, c)
 		}
 	}
 }
 
-func (u *update) addCorrection(i int, ts *tankState, l reportedLoad, c Correction) {
+func (u *update) addCorrection(i int, l reportedLoad, c Correction) {
 	c.Tank, c.Began = u.site.tanks[i].ID, time.UnixMilli(l.key).UTC()
-	c.Start, c.End = ts.clock.wall(l.start/u.site.speed), ts.clock.wall(l.end/u.site.speed)
+	c.Start, c.End = u.wall(i, l.start), u.wall(i, l.end)
 	u.out = append(u.out, Outcome{Correction: &c})
 }
 
@@ -63,8 +63,7 @@ func (u *update) findReturned(i int, ts *tankState, now float64) {
 		if goesOn || back < explainedShare*fall || ts.reports.reviewedTo-until > othersSeen || u.othersGave(i, since, until) >= explainedShare*back*t.Table.PerInch(l.closing) {
 			return Correction{}
 		}
-		wall := func(at float64) time.Time { return ts.clock.wall(at / u.site.speed) }
-		return Correction{BackBbl: t.barrels(l.closing+back, l.closing), BackFrom: wall(since), BackTo: wall(until), Note: fmt.Sprintf(
+		return Correction{BackBbl: t.barrels(l.closing+back, l.closing), BackFrom: u.wall(i, since), BackTo: u.wall(i, until), Note: fmt.Sprintf(
 			"%.2f in came back within %s of its end, faster than the inflow, and the level is %.2f in: the oil may never have left the site", back, spanText(ts.reports.reviewedTo-l.end), last)}
 	})
 }

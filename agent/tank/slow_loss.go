@@ -50,14 +50,14 @@ func (u *update) findSlowLoss(i int, ts *tankState, now float64) {
 	*l = slowLoss{active: true, start: a.t, last: z.t, kind: lossUnexplained, top: float64(a.v), inches: float64(a.v - z.v)}
 	if name, rose := u.othersRose(i, a.t, z.t); rose >= explainedShare*l.inches*per && u.explainsRise(i, l.asDraw(), l.inches*per) {
 		l.kind = lossMoved
-		u.addMovement(ts, i, eventrules.Transfer, a.t, z.t, l.bbl(t), name, fmt.Sprintf("%.1f bbl run slowly over to tank %s, %.2f to %.2f in", l.inches*per, name, a.v, z.v))
-		u.addVerdict(i, ts, l.asDraw(), Transferred, fmt.Sprintf("meanwhile other tanks rose slowly by %.1f bbl, most of all %s", rose, name))
+		u.addMovement(i, eventrules.Transfer, a.t, z.t, l.bbl(t), name, fmt.Sprintf("%.1f bbl run slowly over to tank %s, %.2f to %.2f in", l.inches*per, name, a.v, z.v))
+		u.addVerdict(i, l.asDraw(), Transferred, fmt.Sprintf("meanwhile other tanks rose slowly by %.1f bbl, most of all %s", rose, name))
 		return
 	}
 	rate := l.inches * per / (z.t - a.t) * 60
-	e := u.addMovement(ts, i, eventrules.UnexplainedLoss, a.t, z.t, l.bbl(t), "", fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl at %.2f bbl/min, and %.1f that flowed in", a.v, z.v, l.inches*per, rate, u.site.SlowLoss(*u.st, i).In))
+	e := u.addMovement(i, eventrules.UnexplainedLoss, a.t, z.t, l.bbl(t), "", fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl at %.2f bbl/min, and %.1f that flowed in", a.v, z.v, l.inches*per, rate, u.site.SlowLoss(*u.st, i).In))
 	e.Slow = true
-	u.addVerdict(i, ts, l.asDraw(), TooSlow, fmt.Sprintf("%.2f bbl a minute for hours, where min_rate is %g", rate, t.Loads.MinRate))
+	u.addVerdict(i, l.asDraw(), TooSlow, fmt.Sprintf("%.2f bbl a minute for hours, where min_rate is %g", rate, t.Loads.MinRate))
 }
 
 // endSlowLoss tells how much a slow loss took, when it has ended and was much more than first told.
@@ -66,12 +66,12 @@ func (u *update) endSlowLoss(i int, ts *tankState, z sample) {
 	ts.slow.loss.active = false
 	per := u.site.tanks[i].Table.PerInch(float64(z.v))
 	if l.active && l.kind == lossMoved { // the verdict of when it was reported gives way to the whole
-		u.addVerdict(i, ts, l.asDraw(), Transferred, "meanwhile other tanks rose slowly")
+		u.addVerdict(i, l.asDraw(), Transferred, "meanwhile other tanks rose slowly")
 	}
 	if !l.active || l.kind == lossMoved || l.last-l.start < 1.3*lossWindow || l.inches*per < 2*lossBbl {
 		return
 	}
-	e := u.addMovement(ts, i, eventrules.UnexplainedLoss, l.start, l.last, l.bbl(&u.site.tanks[i]), "", fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl; it has ended", l.top, l.top-l.inches, l.inches*per))
+	e := u.addMovement(i, eventrules.UnexplainedLoss, l.start, l.last, l.bbl(&u.site.tanks[i]), "", fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl; it has ended", l.top, l.top-l.inches, l.inches*per))
 	e.Slow = true
 }
 
@@ -313,7 +313,7 @@ func withoutTold(ts *tankState, t *Tank, d *draw) {
 
 // fellTogether tells of draws from several tanks at one time that are a load together and none alone, when the last of them is decided: no group
 // joins the tanks, and so no ticket has it, but an equaliser may.
-func (u *update) fellTogether(i int, ts *tankState, d draw, removed float64) {
+func (u *update) fellTogether(i int, d draw, removed float64) {
 	from, to, tanks := d.start, d.end, 1
 	for j, o := range u.separate(i) {
 		small := u.st.tanks[j].smallDraws
@@ -327,7 +327,7 @@ func (u *update) fellTogether(i int, ts *tankState, d draw, removed float64) {
 		}
 	}
 	if _, rose := u.othersRose(i, from, to); tanks > 1 && removed >= u.site.tanks[i].Loads.MinLoad && rose < explainedShare*removed {
-		u.addEvent(ts, i, eventrules.UnexplainedLoss, from, to, fmt.Sprintf("it and %d other tanks fell together by %.1f bbl, each by less than min_load: a truck may have had them through an equaliser, and as no group joins them there is no ticket", tanks-1, removed))
+		u.addEvent(i, eventrules.UnexplainedLoss, from, to, fmt.Sprintf("it and %d other tanks fell together by %.1f bbl, each by less than min_load: a truck may have had them through an equaliser, and as no group joins them there is no ticket", tanks-1, removed))
 	}
 }
 

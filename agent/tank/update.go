@@ -46,6 +46,11 @@ func (s siteTanks) tanks(wanted func(j int) bool) iter.Seq2[int, *Tank] {
 	}
 }
 
+// wall is the instant of a site time, by the clock of a tank's readings.
+func (s siteTanks) wall(i int, at float64) time.Time {
+	return s.st.tanks[i].clock.wall(at / s.site.speed)
+}
+
 // update is one call of Next at work.
 type update struct {
 	siteTanks
@@ -61,24 +66,23 @@ func (u *update) writable(i int) *tankState {
 }
 
 // addEvent tells of something between two site times.
-func (u *update) addEvent(ts *tankState, i int, rule string, start, end float64, note string) {
+func (u *update) addEvent(i int, rule string, start, end float64, note string) {
 	id := u.site.tanks[i].ID
-	wall := func(at float64) time.Time { return ts.clock.wall(at / u.site.speed) }
-	e := &Event{Rule: rule, Tank: id, Note: "tank " + id + ": " + note, Start: wall(start), End: wall(math.Max(start, end))}
+	e := &Event{Rule: rule, Tank: id, Note: "tank " + id + ": " + note, Start: u.wall(i, start), End: u.wall(i, math.Max(start, end))}
 	u.out = append(u.out, Outcome{Event: e})
 }
 
 // addMovement tells of so many barrels that moved between two site times, and to which tank.
-func (u *update) addMovement(ts *tankState, i int, rule string, start, end, bbl float64, to, note string) *Event {
-	u.addEvent(ts, i, rule, start, end, note)
+func (u *update) addMovement(i int, rule string, start, end, bbl float64, to, note string) *Event {
+	u.addEvent(i, rule, start, end, note)
 	e := u.out[len(u.out)-1].Event
 	e.Bbl, e.To = bbl, to
 	return e
 }
 
 // addVerdict keeps what became of a draw that is no load, and returns it.
-func (u *update) addVerdict(i int, ts *tankState, d draw, what, why string) *Verdict {
-	w := u.site.verdict(i, ts, d, what, why)
+func (u *update) addVerdict(i int, d draw, what, why string) *Verdict {
+	w := u.site.verdict(i, u.st.tanks[i], d, what, why)
 	if what == Recirculated { // what came back is no inflow
 		w.Bbl = stats.Round(u.site.tanks[i].volume(d), 2)
 	}
