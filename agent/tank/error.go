@@ -134,8 +134,8 @@ const (
 	slugVaries = 0.5    // share by which the time varies in which one comes
 )
 
-// spell is a time at rest in which a well came fast, or slowly.
-type spell struct {
+// flowPeriod is a time at rest in which a well came fast, or slowly.
+type flowPeriod struct {
 	from, to     float64
 	rate, err    float64 // in/s
 	fast         bool
@@ -144,7 +144,7 @@ type spell struct {
 
 // slugs are what came at once in the day before a draw, again and again alike, as the history at rest shows it: each seen whole, however fast it came. None
 // where a person may have done that, or where the fall was not read as it went.
-func (l *levels) slugs(d draw) (out []spell) {
+func (l *levels) slugs(d draw) (out []flowPeriod) {
 	if repeats(between(l.recent, d.start, d.end)) {
 		return nil
 	}
@@ -173,14 +173,14 @@ func (l *levels) slugs(d draw) (out []spell) {
 		if rose := float64(h[i].v - h[from-2].v); rose < most*slugLong {
 			long := rose / most // in part of its first step, and of its last one
 			middle := (h[from-1].t + h[i-1].t) / 2
-			out, sizes = append(out, spell{from: middle - long/2, to: middle + long/2, rate: most, fast: true, begun: true, ended: true}), append(sizes, rose)
+			out, sizes = append(out, flowPeriod{from: middle - long/2, to: middle + long/2, rate: most, fast: true, begun: true, ended: true}), append(sizes, rose)
 		}
 	}
 	if n := len(out); n < slugFew || out[n-1].to-out[0].to < slugApart*float64(n-1) || rates[len(rates)/slugRest] > slugPause*quick {
 		return nil
 	}
 	usual := stats.Median(sizes)
-	out = slices.DeleteFunc(out, func(s spell) bool {
+	out = slices.DeleteFunc(out, func(s flowPeriod) bool {
 		rose := s.rate * (s.to - s.from)
 		return rose > slugAlike*usual || rose < usual/slugAlike
 	})
@@ -255,7 +255,7 @@ func neverRoseSo(ts *tankState, t *Tank, d draw, rose float64) bool {
 }
 
 // slugOf are the inches that the middle one of some slugs brings; 0 of none.
-func slugOf(all []spell) float64 {
+func slugOf(all []flowPeriod) float64 {
 	var sizes []float64
 	for _, s := range all {
 		sizes = append(sizes, s.rate*(s.to-s.from))

@@ -136,7 +136,7 @@ func cameAtOnce(ts *tankState, t *Tank, d draw) (bbl, off float64, ok bool) {
 			}
 		}
 	}
-	noise = math.Max(noise, (stats.Product(level, level)-saved)/float64(len(at)-dentFew)) * math.Max(1, 2*lumpsCell*float64(len(at))/(until-from))
+	noise = math.Max(noise, (stats.Product(level, level)-saved)/float64(len(at)-slowedFew)) * math.Max(1, 2*lumpsCell*float64(len(at))/(until-from))
 	inches, variance, ok := z.weighed(courses, noise)
 	return (z.slow*long + inches) * per, 2 * per * math.Sqrt(variance+noise+stats.Square(gushTailOf*inches)), ok
 }

@@ -48,8 +48,8 @@ func (l lasting) outlives(after float64) float64 {
 type lumps struct {
 	slow, fast, varies float64 // in/s
 	slowFor, fastFor   lasting
-	before, behind     spell   // a draw
-	whole              float64 // in that each of them brings, where a day showed that
+	before, behind     flowPeriod // a draw
+	whole              float64    // in that each of them brings, where a day showed that
 }
 
 // twoRates are the mean slopes of two kinds of pieces that are as different as can be.
@@ -70,12 +70,12 @@ func twoRates(ps []piece) (slow, fast float64) {
 	return slow, fast
 }
 
-// spells are those of some pieces of rest, and the rates that they are of.
-func spells(ps []piece) (out []spell, slow, fast float64) {
+// flowPeriods are those of some pieces of rest, and the rates that they are of.
+func flowPeriods(ps []piece) (out []flowPeriod, slow, fast float64) {
 	slow, fast = twoRates(ps)
 	between := slow + (fast-slow)/6 // of slugs one comes twice as fast as another, and slower as it ends
 	for _, p := range ps {
-		s := spell{from: p.from, to: p.to, rate: p.slope, err: p.slant, fast: p.slope > between}
+		s := flowPeriod{from: p.from, to: p.to, rate: p.slope, err: p.slant, fast: p.slope > between}
 		if math.Abs(p.slope-between) < lumpsSure*p.slant {
 			continue
 		}
@@ -114,7 +114,7 @@ func lumpsAbout(ts *tankState, d draw, until float64) (z lumps, ok bool) {
 	}
 	sort.Slice(ps, func(i, j int) bool { return ps[i].from < ps[j].from })
 	var rates, slowFor, fastFor []float64
-	all, slow, fast := spells(ps)
+	all, slow, fast := flowPeriods(ps)
 	for _, s := range all {
 		switch {
 		case s.to <= d.start:
@@ -155,7 +155,7 @@ func lumpsAbout(ts *tankState, d draw, until float64) (z lumps, ok bool) {
 		return lasting{usual, math.Max(lumpsLast*usual, varies(v, usual))}
 	}
 	var beside []float64 // where the well was turned away meanwhile it does not come slowly either
-	for _, s := range []spell{z.before, z.behind} {
+	for _, s := range []flowPeriod{z.before, z.behind} {
 		if !s.fast && s.to-s.from >= 2*lumpsApart {
 			beside = append(beside, s.rate)
 		}
@@ -172,17 +172,17 @@ func lumpsAbout(ts *tankState, d draw, until float64) (z lumps, ok bool) {
 	return z, uneven <= lumpsEven && z.fastFor.usual >= math.Max(lumpsLeast, lumpsReads*ts.interval.fresh()) && d.end-d.start < lumpsCycles*(z.slowFor.usual+z.fastFor.usual)
 }
 
-// sieve makes of levels independent figures of unit variance, in each part of a fall for itself, and takes out of them what an even pump makes: by a Kalman
+// whitener makes of levels independent figures of unit variance, in each part of a fall for itself, and takes out of them what an even pump makes: by a Kalman
 // filter of a level and of a rate that strays.
-type sieve struct {
+type whitener struct {
 	at                []float64
 	parts             []fallPart
 	pump, well, noise float64     // variances: of the rates of a pump and a well, in²/s², and of a level, in²
 	even              [][]float64 // what a pump makes that draws evenly, and one that slows down evenly
 }
 
-// through are some levels behind the sieve, and the logarithm of the variance that it took out.
-func (v *sieve) through(levels []float64) (out []float64, logs float64) {
+// through are some levels behind the whitener, and the logarithm of the variance that it took out.
+func (v *whitener) through(levels []float64) (out []float64, logs float64) {
 	out = make([]float64, len(levels))
 	for _, p := range v.parts {
 		strays := v.well
@@ -217,7 +217,7 @@ func (v *sieve) through(levels []float64) (out []float64, logs float64) {
 type courses struct {
 	lumps
 	at         []float64   // when it may turn
-	came       [][]float64 // products of what comes from each of them on, behind the sieve
+	came       [][]float64 // products of what comes from each of them on, behind the whitener
 	level      []float64   // and with the level
 	left, logs float64     // squares of the level, and logarithm of the variance
 	mixture
@@ -335,7 +335,7 @@ func (z lumps) shown(ts *tankState, d draw, evenly int, weigh func(*courses)) (i
 	if len(b) < lumpsLevels || maybe && z.whole > 0 {
 		return 0, 0, false
 	}
-	v := sieve{at: make([]float64, len(b)), parts: parts, well: stats.Square(lumpsVary * z.fast), noise: noise}
+	v := whitener{at: make([]float64, len(b)), parts: parts, well: stats.Square(lumpsVary * z.fast), noise: noise}
 	level := make([]float64, len(b))
 	for k, s := range b {
 		v.at[k], level[k] = s.t, float64(s.v)-z.slow*(s.t-d.start)

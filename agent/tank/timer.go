@@ -204,9 +204,9 @@ func cameByClock(ts *tankState, d draw, day, before, behind [][]sample) (inches,
 	return inches, err, missed < timerSame*max(z.off, ts.noise.perSample(), d.deadband/math.Sqrt(12))
 }
 
-// rateBeside is the rate at which a level rises over a while of its rest, and its standard error; false where it is not known, or one half of that is of
+// steadyRate is the rate at which a level rises over a while of its rest, and its standard error; false where it is not known, or one half of that is of
 // another rate than the other.
-func rateBeside(d draw, b []sample, from, to float64) (z spell, ok bool) {
+func steadyRate(d draw, b []sample, from, to float64) (z flowPeriod, ok bool) {
 	b = between(b, from, to)
 	if len(b) < 2*stillFew || b[len(b)-1].t-b[0].t < 0.8*(to-from) {
 		return z, false
@@ -223,7 +223,7 @@ func rateBeside(d draw, b []sample, from, to float64) (z spell, ok bool) {
 	first, e1 := rate(b[:len(b)/2])
 	second, e2 := rate(b[len(b)/2:])
 	all, err := rate(b)
-	return spell{from: from, to: to, rate: all, err: err}, math.Abs(second-first) < slopeSure*math.Hypot(e1, e2)
+	return flowPeriod{from: from, to: to, rate: all, err: err}, math.Abs(second-first) < slopeSure*math.Hypot(e1, e2)
 }
 
 // cameChanged are the inches that flowed in over a draw, and their standard error, from a well that came otherwise behind it than before: its pump was started
@@ -238,8 +238,8 @@ func cameChanged(ts *tankState, t *Tank, d draw) (inches, err float64, ok bool) 
 	}
 	near, behind := d.start-rampClear, d.end+resumeFirst
 	z, seen := lumps{}, false
-	if z.before, ok = rateBeside(d, between(ts.levels.recent, ts.decidedTo+resumeFirst, near), near-math.Max(changeLook, long), near); ok {
-		z.behind, seen = rateBeside(d, between(ts.levels.recent, behind, d.watched(t, ts.last.t)), behind, behind+changeLook)
+	if z.before, ok = steadyRate(d, between(ts.levels.recent, ts.decidedTo+resumeFirst, near), near-math.Max(changeLook, long), near); ok {
+		z.behind, seen = steadyRate(d, between(ts.levels.recent, behind, d.watched(t, ts.last.t)), behind, behind+changeLook)
 	}
 	if !seen {
 		return 0, 0, false
@@ -290,30 +290,30 @@ func cameByTurns(ts *tankState, t *Tank, d draw, turns bool, average, unsure flo
 }
 
 const (
-	dentBehind = 1800.0 // s behind the load before, in which a level may rise otherwise
-	dentLeast  = 100.0  // s that a dent of a fall takes
-	dentMost   = 900.0  // s that it takes at most
-	dentFew    = 6      // levels of a fall that show one
-	dentBends  = 10     // levels that show that the pump slowed down evenly too
-	dentSaves  = 20.0   // squares of the noise that it explains
-	dentRate   = 0.2    // share of the pump's rate that is missing in it
-	dentAlike  = 0.75   // share of the rate on its one side that is on the other
-	dentSure   = 1.5    // times what makes a ticket wrong
-	dentStands = 0.25   // share of the pump's rate below which it nearly stands
+	slowedBehind = 1800.0 // s behind the load before, in which a level may rise otherwise
+	slowedLeast  = 100.0  // s that a slowdown of a fall takes
+	slowedMost   = 900.0  // s that it takes at most
+	slowedFew    = 6      // levels of a fall that show one
+	slowedBends  = 10     // levels that show that the pump slowed down evenly too
+	slowedSaves  = 20.0   // squares of the noise that it explains
+	slowedRate   = 0.2    // share of the pump's rate that is missing in it
+	slowedAlike  = 0.75   // share of the rate on its one side that is on the other
+	slowedSure   = 1.5    // times what makes a ticket wrong
+	slowedStands = 0.25   // share of the pump's rate below which it nearly stands
 )
 
-// dent is a time within a fall in which the level fell slower than before it, and than behind it.
-type dent struct {
+// slowdown is a time within a fall in which the level fell slower than before it, and than behind it.
+type slowdown struct {
 	from, to    float64
 	inches, err float64 // by which it fell less, and their standard error
 	rate        float64 // in/s at which it fell beside it
 }
 
-// dentOf is the dent that explains some levels of a fall best, beside a pump that slows down evenly; false where they show none, or a bend to another rate
+// slowdownOf is the slowdown that explains some levels of a fall best, beside a pump that slows down evenly; false where they show none, or a bend to another rate
 // explains more of them.
-func dentOf(b []sample, noise float64) (z dent, ok bool) {
+func slowdownOf(b []sample, noise float64) (z slowdown, ok bool) {
 	n := len(b)
-	if n < dentFew {
+	if n < slowedFew {
 		return z, false
 	}
 	var even stats.Basis
@@ -325,7 +325,7 @@ func dentOf(b []sample, noise float64) (z dent, ok bool) {
 		}
 		return even.Without(x)
 	}
-	for power := 0.0; power < 2 || power == 2 && n >= dentBends; power++ {
+	for power := 0.0; power < 2 || power == 2 && n >= slowedBends; power++ {
 		even = append(even, ramp(first, last, power))
 	}
 	even.Without(level)
@@ -333,7 +333,7 @@ func dentOf(b []sample, noise float64) (z dent, ok bool) {
 	for i := 1; i < n-1; i++ {
 		for j := i + 1; j < n; j++ {
 			long := b[j].t - b[i].t
-			if j < n-1 && (long < dentLeast || long > dentMost || b[i].t < first+dentLeast || b[j].t > last-dentLeast) {
+			if j < n-1 && (long < slowedLeast || long > slowedMost || b[i].t < first+slowedLeast || b[j].t > last-slowedLeast) {
 				continue
 			}
 			x := ramp(b[i].t, b[j].t, 1)
@@ -350,16 +350,16 @@ func dentOf(b []sample, noise float64) (z dent, ok bool) {
 	before, _ := fit(b[:lo+1])
 	behind, _ := fit(b[hi:])
 	z.from, z.to, z.rate, z.err = b[lo].t, b[hi].t, -math.Min(before.slope, behind.slope), math.Sqrt(left/weight)
-	return z, dented > math.Max(bent, dentSaves*left) && -math.Max(before.slope, behind.slope) > dentAlike*z.rate
+	return z, dented > math.Max(bent, slowedSaves*left) && -math.Max(before.slope, behind.slope) > slowedAlike*z.rate
 }
 
-// stops says that the pump may have stood in a dent, and not only drawn slower: for as long as makes it, but for a reading at either end, some
+// stops says that the pump may have stood in a slowdown, and not only drawn slower: for as long as makes it, but for a reading at either end, some
 // readings of a fall nearly stood, or there are none so near each other.
-func (z dent) stops(b []sample, every float64) bool {
+func (z slowdown) stops(b []sample, every float64) bool {
 	long := z.inches / z.rate
 	for i, s := range b {
 		for _, x := range b[i:] {
-			if dt := x.t - s.t; dt >= long-2*every && dt <= long && float64(s.v-x.v) < dentStands*z.rate*dt {
+			if dt := x.t - s.t; dt >= long-2*every && dt <= long && float64(s.v-x.v) < slowedStands*z.rate*dt {
 				return true
 			}
 		}
@@ -380,12 +380,12 @@ func cameAmid(ts *tankState, t *Tank, d draw) (bbl float64, said string) {
 		foam += math.Max(0, float64(b[parts[n-1].from].v)-d.closing.level)
 	}
 	for _, p := range parts {
-		z, ok := dentOf(b[p.from:p.to], noise)
+		z, ok := slowdownOf(b[p.from:p.to], noise)
 		long := z.to - z.from
 		z.inches -= foam
-		if !ok || z.inches < dentRate*z.rate*long || z.inches-2*z.err < dentSure*wrongBbl(t.volume(d))/per || z.inches*per < bbl ||
+		if !ok || z.inches < slowedRate*z.rate*long || z.inches-2*z.err < slowedSure*wrongBbl(t.volume(d))/per || z.inches*per < bbl ||
 			z.stops(between(ts.levels.recent, z.from-lumpsCell, z.to+lumpsCell), ts.interval.fresh()) ||
-			z.inches < onceTimes*ts.levels.mostRisen(math.Max(ts.decidedTo+dentBehind, d.start-keepFor), d.start-rampClear, long+lumpsCell) {
+			z.inches < onceTimes*ts.levels.mostRisen(math.Max(ts.decidedTo+slowedBehind, d.start-keepFor), d.start-rampClear, long+lumpsCell) {
 			continue
 		}
 		bbl = z.inches * per
