@@ -35,7 +35,8 @@ type trial struct {
 
 type backtestOptions struct {
 	readings, events, plot, against string
-	readRange                       func(*config.Config) (backtestRange, error)
+	within                          timeWindow
+	tank                            string
 }
 
 func backtestCommand(c *call) *cobra.Command {
@@ -47,7 +48,8 @@ func backtestCommand(c *call) *cobra.Command {
 	f.StringVar(&o.events, "events", "", "write the diagnostic events to this `file` as JSON")
 	f.StringVar(&o.plot, "plot", "", "draw levels, loads and events into this SVG `file`")
 	f.StringVar(&o.against, "against", "", "compare with the tickets that were `sent`, or with those in the JSON file of another backtest")
-	o.readRange = addRangeFlags(f)
+	o.within.addFlags(f, "begin the picture, the comparison and what is played of the recorder at this `TIME`, as \"2026-03-01 14:30\"", "end them at this `TIME`")
+	f.StringVar(&o.tank, "tank", "", "draw and compare only the tank with this `ID`")
 	return cmd
 }
 
@@ -58,9 +60,12 @@ func (o *backtestOptions) run(ctx context.Context, c *call, _ []string) error {
 	if err != nil {
 		return asConfigError(err)
 	}
-	part, err := o.readRange(cfg)
-	if err != nil {
+	part := backtestRange{tank: o.tank}
+	if part.from, part.to, err = o.within.read(cfg.Zone); err != nil {
 		return err
+	}
+	if err := (site{cfg}).checkTank(o.tank); err != nil {
+		return usageError{"--tank: " + err.Error()}
 	}
 	var other []*comparedTicket
 	if o.against != "" {

@@ -29,16 +29,20 @@ func exportReadingsCommand(c *call) *cobra.Command {
 	f := cmd.Flags()
 	printsFormats(cmd, "output `FORMAT`: csv (default csv)", "csv")
 	list(f, &o.points, "point", "only the points with these `NAMES`, as DEVICE/POINT")
-	o.within = addWindowFlags(f)
+	o.within.addFlags(f, "begin at this `TIME` (the site's), or so long ago: 24h, 7d", "end before this `TIME`")
 	f.StringVarP(&o.file, "o", "o", "", "write to this `file` instead of standard output")
 	return cmd
 }
 
 // run prints recorded readings as the CSV that backtest plays.
 func (o *exportReadingsOptions) run(ctx context.Context, c *call, _ []string) error {
-	wanted, err := o.within.read(c, o.points)
+	from, to, err := o.within.readAtSite(c)
 	if err != nil {
 		return err
+	}
+	wanted := control.ReadingsArgs{From: from, To: to}
+	for _, p := range o.points {
+		wanted.Points = append(wanted.Points, collectors.Point(p))
 	}
 	write := func(out io.Writer) error {
 		return withConnection(c, func(d *connection) error { return writeReadings(ctx, c, d, wanted, out) })

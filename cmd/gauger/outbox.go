@@ -32,32 +32,33 @@ type selection struct {
 var allStates = []string{"waiting", "dead", "delivered", "dropped"}
 
 // selectionFlags are the flags of everything that lists records.
-func selectionFlags(cmd *cobra.Command) (state *string, within timeWindow) {
-	f := cmd.Flags()
-	state = new(string)
-	word(cmd, state, "state", "only records in this state", "waiting", "refused", "dead", "delivered", "dropped", "all")
-	return state, timeWindow{
-		f.String("from", "", "only records that were queued from this `TIME` (the site's) on, or so long ago: 24h, 7d"),
-		f.String("to", "", "only records that were queued before this `TIME`"),
-	}
+type selectionFlags struct {
+	state  string
+	within timeWindow
 }
 
-// newSelection reads what the flags say; usual are the states that are shown when none is named.
-func newSelection(c *call, rest []string, state string, within timeWindow, usual ...string) (selection, error) {
-	if len(rest) > 1 {
+func (o *selectionFlags) add(cmd *cobra.Command) {
+	word(cmd, &o.state, "state", "only records in this state", "waiting", "refused", "dead", "delivered", "dropped", "all")
+	o.within.addFlags(cmd.Flags(), "only records that were queued from this `TIME` (the site's) on, or so long ago: 24h, 7d", "only records that were queued before this `TIME`")
+}
+
+// selection reads what the flags say; usual are the states that are shown when none is named.
+func (o *selectionFlags) selection(c *call, args []string, usual []string) (selection, error) {
+	if len(args) > 1 {
 		return selection{}, usageError{c.command + " takes one stream, or none for all"}
 	}
-	w, err := within.read(c, nil)
-	s := selection{stream: strings.Join(rest, ""), states: usual, from: w.From, to: w.To}
-	switch state {
+	s := selection{stream: strings.Join(args, ""), states: usual}
+	switch o.state {
 	case "":
 	case "all":
 		s.states = allStates
 	case "refused":
 		s.states = []string{"dead"}
 	default:
-		s.states = []string{state}
+		s.states = []string{o.state}
 	}
+	var err error
+	s.from, s.to, err = o.within.readAtSite(c)
 	return s, err
 }
 
@@ -178,9 +179,8 @@ func reasonText(e control.Entry) string {
 
 // listOptions are the flags of `outbox list` and `outbox dead`.
 type listOptions struct {
-	state  *string
-	within timeWindow
-	usual  []string // states that are shown when none is named
+	selectionFlags
+	usual []string // states that are shown when none is named
 }
 
 func outboxListCommand(c *call) *cobra.Command {
@@ -195,13 +195,13 @@ func newListCommand(c *call, use, about string, usual ...string) *cobra.Command 
 	o := &listOptions{usual: usual}
 	cmd := newCommand(c, use, about, o.run)
 	withCSV(cmd)
-	o.state, o.within = selectionFlags(cmd)
+	o.add(cmd)
 	return cmd
 }
 
 // run lists records. Among what was refused belongs what nobody could decode.
 func (o *listOptions) run(ctx context.Context, c *call, args []string) error {
-	s, err := newSelection(c, args, *o.state, o.within, o.usual...)
+	s, err := o.selection(c, args, o.usual)
 	if err != nil {
 		return err
 	}

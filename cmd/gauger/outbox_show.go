@@ -66,16 +66,15 @@ func showEntry(w io.Writer, e control.Entry, zone *time.Location) error {
 }
 
 type outboxExportOptions struct {
-	file   string
-	state  *string
-	within timeWindow
+	selectionFlags
+	file string
 }
 
 func outboxExportCommand(c *call) *cobra.Command {
 	o := &outboxExportOptions{}
 	cmd := newCommand(c, "export [STREAM] [-o FILE]", "all records and receipts, for support or to be sent by hand", o.run)
 	printsFormats(cmd, "output `FORMAT`: json (a line for each record, with the request that takes it to the service) or csv (default json)", "json", "csv")
-	o.state, o.within = selectionFlags(cmd)
+	o.add(cmd)
 	cmd.Flags().StringVarP(&o.file, "o", "o", "", "write to this `file` instead of standard output")
 	return cmd
 }
@@ -83,7 +82,7 @@ func outboxExportCommand(c *call) *cobra.Command {
 // run writes every record that is there, a line of JSON or csv each: what waits, what was refused, and the
 // receipts. Nothing of a key is among it.
 func (o *outboxExportOptions) run(ctx context.Context, c *call, args []string) error {
-	s, err := newSelection(c, args, *o.state, o.within, allStates...)
+	s, err := o.selection(c, args, allStates)
 	if err != nil {
 		return err
 	}

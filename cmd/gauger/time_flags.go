@@ -9,10 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"gauger/agent/control"
 	"gauger/agent/tank"
-	"gauger/collectors"
-	"gauger/config"
 )
 
 // timeLayouts are read in the site's zone where they have none of their own.
@@ -129,38 +126,30 @@ func (ms *moments) parse(name, text string) (t time.Time) {
 
 func siteTimes(zone *time.Location) *moments { return &moments{zone: zone, now: time.Now()} }
 
-// timeWindow of the flags --from and --to.
-type timeWindow struct{ from, to *string }
+// timeWindow is what the flags --from and --to say; each may be left out.
+type timeWindow struct{ from, to string }
 
-func (s timeWindow) read(c *call, points []string) (control.ReadingsArgs, error) {
-	var w control.ReadingsArgs
-	for _, p := range points {
-		w.Points = append(w.Points, collectors.Point(p))
-	}
-	for _, x := range []struct {
-		name, text string
-		into       *time.Time
-	}{{"--from", *s.from, &w.From}, {"--to", *s.to, &w.To}} {
-		if x.text == "" {
-			continue
-		}
-		at, err := parseTime(x.text, findSite(c).zone(), time.Now())
-		if err != nil {
-			return w, usageError{x.name + ": " + err.Error()}
-		}
-		*x.into = at
-	}
-	if !w.To.IsZero() && !w.From.Before(w.To) {
-		return w, usageError{"--to must be later than --from"}
-	}
-	return w, nil
+func (w *timeWindow) addFlags(f *pflag.FlagSet, aboutFrom, aboutTo string) {
+	f.StringVar(&w.from, "from", "", aboutFrom)
+	f.StringVar(&w.to, "to", "", aboutTo)
 }
 
-func addWindowFlags(f *pflag.FlagSet) timeWindow {
-	return timeWindow{
-		f.String("from", "", "begin at this `TIME` (the site's), or so long ago: 24h, 7d"),
-		f.String("to", "", "end before this `TIME`"),
+// read gives the two times in a zone, zero where there is none.
+func (w timeWindow) read(zone *time.Location) (from, to time.Time, err error) {
+	times := siteTimes(zone)
+	from, to = times.parse("from", w.from), times.parse("to", w.to)
+	if times.err == nil && !from.IsZero() && !to.IsZero() && !from.Before(to) {
+		times.err = usageError{"--to must be later than --from"}
 	}
+	return from, to, times.err
+}
+
+// readAtSite reads the times in the site's zone, for which nobody looks where there are none.
+func (w timeWindow) readAtSite(c *call) (from, to time.Time, err error) {
+	if w.from+w.to == "" {
+		return from, to, nil
+	}
+	return w.read(findSite(c).zone())
 }
 
 // clockTime reads a time as parseTime does, and a time of day as the last one that was.
@@ -209,27 +198,6 @@ type backtestRange struct {
 
 func (c backtestRange) contains(tank string, from, to time.Time) bool {
 	return (c.tank == "" || c.tank == tank) && (c.from.IsZero() || !to.Before(c.from)) && (c.to.IsZero() || !from.After(c.to))
-}
-
-// addRangeFlags adds the flags of a range; the function that it returns reads them in the site's time.
-func addRangeFlags(f *pflag.FlagSet) func(cfg *config.Config) (backtestRange, error) {
-	from := f.String("from", "", "begin the picture, the comparison and what is played of the recorder at this `TIME`, as \"2026-03-01 14:30\"")
-	to := f.String("to", "", "end them at this `TIME`")
-	id := f.String("tank", "", "draw and compare only the tank with this `ID`")
-	return func(cfg *config.Config) (backtestRange, error) {
-		times := siteTimes(cfg.Zone)
-		c := backtestRange{from: times.parse("from", *from), to: times.parse("to", *to), tank: *id}
-		switch {
-		case times.err != nil:
-			return c, times.err
-		case !c.from.IsZero() && !c.to.IsZero() && !c.from.Before(c.to):
-			return c, usageError{"--to must be later than --from"}
-		}
-		if err := (site{cfg}).checkTank(*id); err != nil {
-			return c, usageError{"--tank: " + err.Error()}
-		}
-		return c, nil
-	}
 }
 
 // gaugeOrNumber reads a number as the register has it, or a length, which becomes inches.
