@@ -130,8 +130,10 @@ func (o *eventsSaveOptions) run(ctx context.Context, c *call, args []string) err
 		return usageError{"events save wants --rule, or --file"}
 	}
 	return queueRecords(ctx, c, o.queue, func(cfg *config.Config) ([]outgoingRecord, error) {
-		if o.queue.file != "" {
-			return readEventFile(c, cfg, o.queue.file)
+		if o.queue.file != "" { // its times are in the zone that the wire names
+			return convertRecords(c, o.queue.file, func(e diagnosticEvent) (outgoingRecord, error) {
+				return eventRecord(cfg.Service.Wire, e, eventZone(cfg.Service.Wire, cfg.Zone))
+			})
 		}
 		o.event.Start = cmp.Or(o.event.Start, "now")
 		if o.event.ObjectGUID == "" {
@@ -142,22 +144,7 @@ func (o *eventsSaveOptions) run(ctx context.Context, c *call, args []string) err
 	})
 }
 
-// readEventFile makes records of a file in the service's shape: its times are in the zone that the wire names.
-func readEventFile(c *call, cfg *config.Config, path string) ([]outgoingRecord, error) {
-	all, err := recordsOf[diagnosticEvent](c, path)
-	if err != nil {
-		return nil, err
-	}
-	var records []outgoingRecord
-	for i, e := range all {
-		r, err := eventRecord(cfg.Service.Wire, e, eventZone(cfg.Service.Wire, cfg.Zone))
-		if err != nil {
-			return nil, fmt.Errorf("%s: record %d: %w", path, i+1, err)
-		}
-		records = append(records, r)
-	}
-	return records, nil
-}
+
 
 func eventRecord(w cloud.Wire, e diagnosticEvent, at *time.Location) (outgoingRecord, error) {
 	now := time.Now()

@@ -47,20 +47,14 @@ func (o *memoAddOptions) run(ctx context.Context, c *call, args []string) error 
 
 // readMemos reads memos in the service's shape, whose names are settings.
 func readMemos(c *call, w cloud.Wire, path string) ([]cloud.Memo, error) {
-	raw, err := recordsOf[map[string]string](c, path)
-	if err != nil {
-		return nil, err
-	}
-	var memos []cloud.Memo
-	for i, fields := range raw {
+	return convertRecords(c, path, func(fields map[string]string) (cloud.Memo, error) {
 		for name := range fields {
 			if name != w.MemoText && name != w.MemoEmail {
-				return nil, fmt.Errorf("%s: record %d: there is no field %s; the fields are %s, %s", path, i+1, name, w.MemoText, w.MemoEmail)
+				return cloud.Memo{}, fmt.Errorf("there is no field %s; the fields are %s, %s", name, w.MemoText, w.MemoEmail)
 			}
 		}
-		memos = append(memos, cloud.Memo{Text: fields[w.MemoText], Email: fields[w.MemoEmail]})
-	}
-	return memos, nil
+		return cloud.Memo{Text: fields[w.MemoText], Email: fields[w.MemoEmail]}, nil
+	})
 }
 
 func memoRecords(w cloud.Wire, device string, memos []cloud.Memo) ([]outgoingRecord, error) {

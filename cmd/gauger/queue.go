@@ -114,6 +114,21 @@ func recordsOf[T any](c *call, path string) ([]T, error) {
 	return all, nil
 }
 
+// convertRecords reads such a file and makes of each record what convert makes of it; a mistake is told with the record's number.
+func convertRecords[T, R any](c *call, path string, convert func(T) (R, error)) ([]R, error) {
+	all, err := recordsOf[T](c, path)
+	if err != nil {
+		return nil, err
+	}
+	converted := make([]R, len(all))
+	for i, one := range all {
+		if converted[i], err = convert(one); err != nil {
+			return nil, fmt.Errorf("%s: record %d: %w", path, i+1, err)
+		}
+	}
+	return converted, nil
+}
+
 func rawRecords(c *call, path string) ([]json.RawMessage, error) {
 	b, err := readInput(c, path)
 	if err != nil {

@@ -68,24 +68,16 @@ func newSaveValuesCommand(c *call, about, stream string, read func(c *call, path
 }
 
 func readTagValues(c *call, path string) ([]wellSets, error) {
-	all, err := recordsOf[wellTags](c, path)
-	var out []wellSets
-	for i, w := range all {
+	return convertRecords(c, path, func(w wellTags) (wellSets, error) {
 		if w.ObjectType != "" && w.ObjectType != "Well" {
-			return nil, fmt.Errorf("%s: record %d: objectType is Well, not %q", path, i+1, w.ObjectType)
+			return wellSets{}, fmt.Errorf("objectType is Well, not %q", w.ObjectType)
 		}
-		out = append(out, wellSets{w.ObjectID, w.TagValues})
-	}
-	return out, err
+		return wellSets{w.ObjectID, w.TagValues}, nil
+	})
 }
 
 func readTargets(c *call, path string) ([]wellSets, error) {
-	all, err := recordsOf[wellTargets](c, path)
-	var out []wellSets
-	for _, w := range all {
-		out = append(out, wellSets{w.ObjectID, w.Targets})
-	}
-	return out, err
+	return convertRecords(c, path, func(w wellTargets) (wellSets, error) { return wellSets{w.ObjectID, w.Targets}, nil })
 }
 
 // run saves values of wells: one from flags, or all of a file.
@@ -113,15 +105,11 @@ func (o *saveValuesOptions) values(c *call, well string) ([]wellSets, error) {
 	if o.queue.file != "" {
 		return o.read(c, o.queue.file)
 	}
-	return oneValue(well, o.code, o.figure, o.at)
-}
-
-func oneValue(well, code, figure, at string) ([]wellSets, error) {
-	v, err := parseNumber(figure)
+	v, err := parseNumber(o.figure)
 	if err != nil {
 		return nil, fmt.Errorf("--value: %w", err)
 	}
-	return []wellSets{{well, []valueSet{{code, []value{{&v, cmp.Or(at, "now")}}}}}}, nil
+	return []wellSets{{well, []valueSet{{o.code, []value{{&v, cmp.Or(o.at, "now")}}}}}}, nil
 }
 
 func valueRecords(c *call, cfg *config.Config, stream, well string, all []wellSets) ([]outgoingRecord, error) {

@@ -171,19 +171,7 @@ type (
 
 // readTicketFile reads tickets from a file in the service's shape.
 func readTicketFile(c *call, cfg *config.Config, path string) ([]ledger.ManualTicket, error) {
-	bodies, err := recordsOf[ticketBody](c, path)
-	if err != nil {
-		return nil, err
-	}
-	var all []ledger.ManualTicket
-	for i, b := range bodies {
-		w, err := b.manualTicket(cfg.Service.Wire, cfg.Zone)
-		if err != nil {
-			return nil, fmt.Errorf("%s: record %d: %w", path, i+1, err)
-		}
-		all = append(all, w)
-	}
-	return all, nil
+	return convertRecords(c, path, func(b ticketBody) (ledger.ManualTicket, error) { return b.manualTicket(cfg.Service.Wire, cfg.Zone) })
 }
 
 // manualTicket turns a body round into the program's own units.
