@@ -33,6 +33,7 @@ type ticketsEditOptions struct {
 func ticketsEditCommand(c *call) *cobra.Command {
 	o := &ticketsEditOptions{changes: map[string]string{}}
 	cmd := newCommand(c, "edit NUMBER [--gravity G] ...", "change figures of a held ticket", o.run)
+	takes(cmd, 1, "tickets edit wants the number of a held ticket; `gauger tickets list` shows them")
 	f := cmd.Flags()
 	for _, e := range editFlags {
 		f.Func(e.flag, e.about, func(text string) (err error) {
@@ -52,10 +53,7 @@ func ticketsEditCommand(c *call) *cobra.Command {
 
 // run changes figures of a held ticket. Levels and times are as gauged and have no flag.
 func (o *ticketsEditOptions) run(ctx context.Context, c *call, args []string) error {
-	switch {
-	case len(args) != 1:
-		return usageError{"tickets edit wants the number of a held ticket; `gauger tickets list` shows them"}
-	case len(o.changes) == 0:
+	if len(o.changes) == 0 {
 		return usageError{"say what to change, such as --gravity 0.83 or --seal-on 4712; `gauger tickets edit -h` lists what can be"}
 	}
 	return withHeld(ctx, c, args[0], func(d *connection, number string) error {
@@ -83,6 +81,7 @@ type ticketsHoldOptions struct {
 func ticketsHoldCommand(c *call) *cobra.Command {
 	o := &ticketsHoldOptions{}
 	cmd := newCommand(c, "hold NUMBER [--for 4h]", "keep a held ticket from leaving", o.run)
+	takes(cmd, 1, "tickets hold wants the number of a held ticket; `gauger tickets list` shows them")
 	f := cmd.Flags()
 	f.StringVar(&o.until, "until", "", "`TIME` at which it leaves by itself: \"2026-03-02 17:00\", or 17:00")
 	f.Func("for", "`DURATION` after which it leaves by itself: 4h, 2d", func(text string) error {
@@ -98,10 +97,7 @@ func ticketsHoldCommand(c *call) *cobra.Command {
 }
 
 func (o *ticketsHoldOptions) run(ctx context.Context, c *call, args []string) error {
-	switch {
-	case len(args) != 1:
-		return usageError{"tickets hold wants the number of a held ticket; `gauger tickets list` shows them"}
-	case o.until != "" && o.request.For > 0:
+	if o.until != "" && o.request.For > 0 {
 		return usageError{"give --for or --until, not both"}
 	}
 	h := findSite(c)
@@ -162,20 +158,7 @@ func (d *connection) heldNumber(ctx context.Context, given string) (string, erro
 	return "", fmt.Errorf("%w among those held: %s%s; `gauger tickets list` shows them all", ledger.ErrNoTicket, given, hint)
 }
 
-// editLines tell of people's edits and holds, and of what was learned after the ticket had left.
-func (r *ticketRow) editLines(h site) [][2]string {
-	var lines [][2]string
-	for _, e := range r.Edits {
-		lines = append(lines, [2]string{"edited", fmt.Sprintf("%s, by %s on %s%s%s", e, e.Person, timeText(e.At, h.zone()), behind(": ", e.Why), behind(": ", e.Anyway))})
-	}
-	if r.Stop != nil {
-		lines = append(lines, [2]string{"put on hold", strings.TrimSuffix(fmt.Sprintf("by %s on %s: %s", r.Stop.Person, timeText(r.Stop.At, h.zone()), r.Stop.Why), ": ")})
-	}
-	for _, f := range r.Found {
-		lines = append(lines, [2]string{"learned later", fmt.Sprintf("%s (%s); the ticket stays as it was sent", f.Note, timeText(f.At, h.zone()))})
-	}
-	return lines
-}
+
 
 type ticketsReleaseOptions struct{ wait waitOptions }
 
@@ -211,6 +194,7 @@ type ticketsRejectOptions struct {
 func ticketsRejectCommand(c *call) *cobra.Command {
 	o := &ticketsRejectOptions{}
 	cmd := newCommand(c, "reject NUMBER --why TEXT", "forget a held ticket, with an event", o.run)
+	takes(cmd, 1, "tickets reject wants the number of a held ticket; `gauger tickets list` shows them")
 	cmd.Flags().StringVar(&o.why, "why", "", "`TEXT` of the reason, which is kept")
 	cmd.Flags().BoolVar(&o.left, "left", false, "void one that has left: the service keeps it, gauger counts it no more")
 	return cmd
@@ -218,10 +202,7 @@ func ticketsRejectCommand(c *call) *cobra.Command {
 
 // run forgets a held ticket; the reason is kept, and goes to the service as an event.
 func (o *ticketsRejectOptions) run(ctx context.Context, c *call, args []string) error {
-	switch {
-	case len(args) != 1:
-		return usageError{"tickets reject wants the number of a held ticket; `gauger tickets list` shows them"}
-	case strings.TrimSpace(o.why) == "":
+	if strings.TrimSpace(o.why) == "" {
 		return usageError{"say why with --why: a rejected ticket never leaves, and the reason is kept"}
 	}
 	return withHeld(ctx, c, args[0], func(d *connection, number string) error {

@@ -80,10 +80,7 @@ func (r *ticketRow) evidence(h site) sheet {
 	_, off, on := r.labels(h)
 	s.add("seal off", "%s", off)
 	s.add("seal on", "%s", on)
-	s = append(s, r.editLines(h)...)
-	for _, f := range r.Found {
-		s.add("learned later", "%s: %s", at(f.At), f.Note)
-	}
+	r.addEdits(&s, h)
 	r.addPeople(&s, at)
 	s.add("comments", "%s", b.Comments)
 	s.add("as sent", "%s", string(r.Ticket))
@@ -226,6 +223,20 @@ func tellsOfGap(l *tank.Load) bool {
 // temperatureText is a temperature that was measured at the opening, and at the closing where it was.
 func temperatureText(opening, closing *float64) string {
 	return figureText(opening, 1) + " degF at the opening" + when(closing != nil, ", "+figureText(closing, 1)+" degF at the closing")
+}
+
+// addEdits adds people's edits and holds, and what was learned after the ticket had left.
+func (r *ticketRow) addEdits(s *sheet, h site) {
+	at := func(t time.Time) string { return timeText(t, h.zone()) }
+	for _, e := range r.Edits {
+		s.add("edited", "%s, by %s on %s%s%s", e, e.Person, at(e.At), behind(": ", e.Why), behind(": ", e.Anyway))
+	}
+	if x := r.Stop; x != nil {
+		s.add("put on hold", "by %s on %s%s", x.Person, at(x.At), behind(": ", x.Why))
+	}
+	for _, f := range r.Found {
+		s.add("learned later", "%s (%s); the ticket stays as it was sent", f.Note, at(f.At))
+	}
 }
 
 // addPeople adds who wrote, released, rejected or matched the ticket.
