@@ -29,21 +29,13 @@ type modbusAccess struct {
 
 func openModbus(c *call) (*modbusAccess, error) {
 	daemon, err := console.Dial(c.socket)
-	if err == nil {
-		return &modbusAccess{daemon: daemon}, nil
-	}
-	if !errors.Is(err, console.ErrNoDaemon) {
+	if err != nil && !errors.Is(err, console.ErrNoDaemon) {
 		return nil, err
 	}
-	return &modbusAccess{lines: &line.Lines{}}, nil
+	return &modbusAccess{daemon, &line.Lines{}}, nil
 }
 
-func (t *modbusAccess) close() error {
-	if t.lines == nil {
-		return nil
-	}
-	return t.lines.Close()
-}
+func (t *modbusAccess) close() error { return t.lines.Close() }
 
 // checkTimeout checks how long a command lets a unit take. Beside a daemon it holds a line that others wait for.
 func checkTimeout(timeout time.Duration) error {

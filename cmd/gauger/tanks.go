@@ -87,16 +87,14 @@ type tanksInhibitOptions struct{ why string }
 func tanksInhibitCommand(c *call) *cobra.Command {
 	o := &tanksInhibitOptions{}
 	cmd := newCommand(c, "inhibit ID 2h --why TEXT", "no tickets while somebody works on a tank", o.run)
+	takes(cmd, 2, "tanks inhibit wants a tank and for how long, as in `gauger tanks inhibit TK-1001 2h --why \"cleaning\"`")
 	cmd.Flags().StringVar(&o.why, "why", "", "`TEXT` of the reason, which stands in the event")
 	return cmd
 }
 
 // run keeps a tank from making tickets while somebody works on it.
 func (o *tanksInhibitOptions) run(ctx context.Context, c *call, args []string) error {
-	switch {
-	case len(args) != 2:
-		return usageError{"tanks inhibit wants a tank and for how long, as in `gauger tanks inhibit TK-1001 2h --why \"cleaning\"`"}
-	case strings.TrimSpace(o.why) == "":
+	if strings.TrimSpace(o.why) == "" {
 		return usageError{"say why with --why: the reason stands in the event"}
 	}
 	length, ok := parseSpan(args[1])

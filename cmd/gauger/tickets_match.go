@@ -27,6 +27,7 @@ type ticketsMatchOptions struct {
 func ticketsMatchCommand(c *call) *cobra.Command {
 	o := &ticketsMatchOptions{}
 	cmd := newCommand(c, "match NUMBER --hauler NUMBER --barrels BBL", "record what the truck's own ticket says", o.run)
+	takes(cmd, 1, "tickets match wants one ticket number of gauger's; `gauger tickets list` shows them, and `gauger tickets explain TIME TANK` finds one")
 	f := cmd.Flags()
 	f.StringVar(&o.request.Hauler, "hauler", "", "`NUMBER` of the truck's ticket")
 	f.Float64Var(&o.request.Bbl, "barrels", 0, "`BBL` on the truck's ticket, as observed unless --gross or --net says otherwise")
@@ -44,8 +45,6 @@ func ticketsMatchCommand(c *call) *cobra.Command {
 func (o *ticketsMatchOptions) run(ctx context.Context, c *call, args []string) error {
 	o.request.Hauler = strings.TrimSpace(o.request.Hauler)
 	switch {
-	case len(args) != 1:
-		return usageError{"tickets match wants one ticket number of gauger's; `gauger tickets list` shows them, and `gauger tickets explain TIME TANK` finds one"}
 	case o.request.Hauler == "":
 		return usageError{"tickets match wants the number on the truck's ticket: --hauler NUMBER"}
 	case o.gross && o.net:
@@ -53,13 +52,7 @@ func (o *ticketsMatchOptions) run(ctx context.Context, c *call, args []string) e
 	case !o.request.Remove && o.request.Bbl <= 0:
 		return usageError{"tickets match wants what the truck's ticket says: --barrels 180.25"}
 	}
-	o.request.Basis = ledger.AsObserved
-	if o.gross {
-		o.request.Basis = ledger.AsGross
-	}
-	if o.net {
-		o.request.Basis = ledger.AsNet
-	}
+	o.request.Basis = either(o.gross, ledger.AsGross, either(o.net, ledger.AsNet, ledger.AsObserved))
 	return withConnection(c, func(d *connection) error {
 		rows, err := d.tickets(ctx)
 		if err != nil {
