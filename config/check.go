@@ -56,7 +56,8 @@ func (c *checker) check() {
 	c.checkObjects()
 }
 
-var siteID = regexp.MustCompile(`^[A-Z0-9-]{1,12}$`)
+// SiteID is the form of a site's id, which is a part of every ticket number.
+var SiteID = regexp.MustCompile(`^[A-Z0-9-]{1,12}$`)
 
 func (c *checker) checkSite() {
 	cfg := c.cfg
@@ -64,10 +65,10 @@ func (c *checker) checkSite() {
 		c.problemf("site", "empty; write the name that people use for the site")
 	}
 	switch upper := strings.ToUpper(cfg.ID); {
-	case siteID.MatchString(cfg.ID) || !c.given("id"):
+	case SiteID.MatchString(cfg.ID) || !c.given("id"):
 	case len(cfg.ID) > 12:
 		c.problemf("id", "%s has %d characters; write at most 12 of A-Z 0-9 -", quote(cfg.ID), len(cfg.ID))
-	case siteID.MatchString(upper):
+	case SiteID.MatchString(upper):
 		c.problemf("id", "%s has small letters; write %s", quote(cfg.ID), upper)
 	default:
 		c.problemf("id", "%s has other characters than A-Z 0-9 -; write 1 to 12 of those", quote(cfg.ID))
@@ -298,28 +299,27 @@ func (c *checker) checkControl() {
 // checkObjects checks the GUIDs, and that there is one to name.
 func (c *checker) checkObjects() {
 	cfg := c.cfg
-	paths := map[string]string{}
-	var order []string
-	add := func(path, object string) {
-		c.checkGUID(path, object)
-		if object != "" {
-			paths[path] = object
-			order = append(order, path)
+	first, owner := "", "" // object, and what has it
+	check := func(list string, i int, object string) {
+		at := fmt.Sprintf("%s[%d]", list, i)
+		c.checkGUID(at+".object", object)
+		if first == "" && object != "" {
+			first, owner = object, at
 		}
 	}
 	for i, dev := range cfg.Devices {
-		add(fmt.Sprintf("devices[%d].object", i), dev.Object)
+		check("devices", i, dev.Object)
 	}
 	for i, t := range cfg.Tanks {
-		add(fmt.Sprintf("tanks[%d].object", i), t.Object)
+		check("tanks", i, t.Object)
 	}
 	for i, e := range cfg.Events {
-		add(fmt.Sprintf("events[%d].object", i), e.Object)
+		check("events", i, e.Object)
 	}
 	if cfg.Object != "" || c.given("object") {
 		return
 	}
-	if len(order) == 0 {
+	if first == "" {
 		tell := c.strictf // for who has no key yet cannot know it, and levels and tickets do without
 		if len(c.d.problems) > 0 {
 			tell = c.problemf // such a file is refused anyway, with so many mistakes and no more
@@ -328,6 +328,6 @@ func (c *checker) checkObjects() {
 			"Until then gauger sends no events; tickets leave")
 		return
 	}
-	cfg.Object = paths[order[0]]
-	c.warnf("object", "missing; gauger's own diagnostics name the object of %s (%s)", parent(order[0]), cfg.Object)
+	cfg.Object = first
+	c.warnf("object", "missing; gauger's own diagnostics name the object of %s (%s)", owner, first)
 }

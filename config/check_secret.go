@@ -57,12 +57,12 @@ func handedOver(file string) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	text, err := readSecretFile(filepath.Join(given, name))
+	text, err := SecretFile(filepath.Join(given, name))
 	return text, err == nil && strings.TrimSpace(text) != ""
 }
 
-// instanceOf is the name of the instance whose configuration a file is; empty for that of gauger.service.
-func instanceOf(config string) string {
+// Instance is the name of the instance whose configuration a file is; empty for that of gauger.service.
+func Instance(config string) string {
 	if name := strings.TrimSuffix(filepath.Base(config), ".yaml"); name != "gauger" && filepath.Dir(config) == unitSecrets {
 		return name
 	}
@@ -132,7 +132,7 @@ const LeastKey, MostKey = 16, 256
 
 // readHere reads a file for its content; where this user may not, that is told.
 func (r *report) readHere(path, file string, s Secret) (text string, read bool) {
-	text, err := readSecretFile(file)
+	text, err := SecretFile(file)
 	if errors.Is(err, fs.ErrPermission) {
 		r.warnf(path, "this user may not read %s, so that nobody has looked at what it holds; sudo gauger check does", s)
 	} else if err != nil {
@@ -153,7 +153,7 @@ func (r *report) checkReadable(path, file string) {
 
 func (r *report) checkSecretFile(path string, s Secret) (text string, read bool) {
 	file := resolve(r.dir, s.File)
-	credential, unit := unitCredential(file, instanceOf(r.d.file))
+	credential, unit := unitCredential(file, Instance(r.d.file))
 	written, full := quote(s.File), file
 	if s.strange {
 		written, full = s.show(""), "it"
@@ -212,7 +212,7 @@ func (r *report) checkCredential(path string, s Secret) (text string, read bool)
 	if !r.look.OnBox {
 		return "", false
 	}
-	file := filepath.Join(unitSecrets, strings.TrimPrefix(instanceOf(r.d.file)+"."+s.Credential, "."))
+	file := filepath.Join(unitSecrets, strings.TrimPrefix(Instance(r.d.file)+"."+s.Credential, "."))
 	info, err := os.Stat(file)
 	switch {
 	case err != nil:
@@ -256,7 +256,7 @@ func (r *report) checkEnvironment(path string, s Secret) (text string, read bool
 // unitsSay asks of each line of the agent's unit and of its drop-ins; known is false where there is no unit to look at.
 func (r *report) unitsSay(holds func(line string) bool) (said, known bool) {
 	units := []string{"gauger.service"}
-	if name := instanceOf(r.d.file); name != "" {
+	if name := Instance(r.d.file); name != "" {
 		units = []string{"gauger@.service", "gauger@" + name + ".service"}
 	}
 	for _, folder := range r.look.Units {

@@ -94,10 +94,11 @@ func (r *report) checkPositive(path string, d time.Duration) {
 	}
 }
 
-var guid = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
+// GUID is how the service writes the id of an object.
+var GUID = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
 
 func (r *report) checkGUID(path, s string) {
-	if (s != "" || r.given(path)) && !guid.MatchString(s) {
+	if (s != "" || r.given(path)) && !GUID.MatchString(s) {
 		r.problemf(path, "%s is not a GUID; write one such as 6f9619ff-8b86-d011-b42d-00c04fc964ff", quote(s))
 	}
 }
@@ -160,13 +161,7 @@ func (r *report) keepWithin(path string, v *time.Duration, least, most, instead 
 	}
 }
 
-// capAt puts the greatest value in the place of one that is beyond it.
-func capAt(r *report, path string, v *int, limit int) {
-	if *v > limit {
-		r.strictf(path, "%d is more than %d; write at most that. Until then gauger works with %d", *v, limit, limit)
-		*v = limit
-	}
-}
+
 
 // longestInterval is the longest interval that a site can mean.
 const longestInterval = 31 * 24 * time.Hour

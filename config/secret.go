@@ -77,11 +77,11 @@ func switches(text string) (n int) {
 
 // looksLikeName says that a text is more probably the name of a credential or of a file than a secret that was pasted in its place.
 func looksLikeName(text string) bool {
-	if !nameRunes.MatchString(text) || guid.MatchString(text) {
+	if !nameRunes.MatchString(text) || GUID.MatchString(text) {
 		return false
 	}
 	for part := range strings.SplitSeq(text, "/") {
-		if len(part) >= 16 && switches(part) >= 4 || guid.MatchString(part) {
+		if len(part) >= 16 && switches(part) >= 4 || GUID.MatchString(part) {
 			return false
 		}
 	}
@@ -122,9 +122,9 @@ func (s Secret) read() (string, error) {
 		if dir == "" {
 			return "", fmt.Errorf("CREDENTIALS_DIRECTORY is not set; let systemd start gauger with LoadCredential=%s:PATH, or use file or env", s.show(s.Credential))
 		}
-		return readSecretFile(filepath.Join(dir, s.Credential))
+		return SecretFile(filepath.Join(dir, s.Credential))
 	case s.File != "":
-		return fileOrCredential(s.File, readSecretFile)
+		return fileOrCredential(s.File, SecretFile)
 	case s.Env != "":
 		if text, ok := os.LookupEnv(s.Env); ok {
 			return text, nil
@@ -145,7 +145,8 @@ func fileOrCredential(file string, read func(file string) (string, error)) (stri
 	return text, err
 }
 
-func readSecretFile(path string) (string, error) {
+// SecretFile is the text of a file that may hold a secret.
+func SecretFile(path string) (string, error) {
 	b, err := collectors.ReadFile(path, maxSecret)
 	return string(b), err
 }
@@ -242,8 +243,4 @@ func (f *secretFinder) scalar(text, key string, secret bool) {
 // Name is what a source is called by, and whether that may be the secret itself.
 func (s Secret) Name() (name string, strange bool) { return s.Credential + s.File + s.Env, s.strange }
 
-// Instance is the name of the instance whose configuration a file is; empty for that of gauger.service.
-func Instance(file string) string { return instanceOf(file) }
 
-// SecretFile is a file that may hold a secret.
-func SecretFile(path string) (string, error) { return readSecretFile(path) }

@@ -14,7 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +25,7 @@ import (
 	"gauger/collectors/modbus"
 	"gauger/collectors/modbus/maps"
 	"gauger/collectors/mqtt"
+	"gauger/config"
 )
 
 // Site is what the file will say.
@@ -106,10 +107,7 @@ type Interview struct {
 	looked    bool // the service was asked for its devices
 }
 
-var (
-	siteID = regexp.MustCompile(`^[A-Z0-9-]{1,12}$`)
-	guid   = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
-)
+
 
 // Run asks, and returns what was answered. Where an answer is taken back it goes through those before it again, and neither listens nor asks
 // the service once more.
@@ -137,6 +135,17 @@ func (v *Interview) into(ctx context.Context, to *string, q dialogue.Question) (
 	return err
 }
 
+// oneOf is the check of a question that is answered with one of some words.
+func oneOf(words ...string) func(string) (string, error) {
+	return func(answer string) (string, error) {
+		if !slices.Contains(words, answer) {
+			last := len(words) - 1
+			return "", errors.New(strings.Join(words[:last], ", ") + " or " + words[last])
+		}
+		return answer, nil
+	}
+}
+
 // step asks when its turn comes.
 func (v *Interview) step(ctx context.Context, to *string, q dialogue.Question) func() error {
 	return func() error { return v.into(ctx, to, q) }
@@ -148,25 +157,23 @@ func (v *Interview) askSite(ctx context.Context) error {
 	if len(v.Kept) > 0 {
 		v.Say("What was answered before is taken as it was: a flag (--service URL) goes over it, --fresh asks all again.")
 	}
-	return errors.Join(first(
+	return first(
 		v.step(ctx, &s.Name, dialogue.Question{Key: "site", Flag: "--site", Text: "Name of the site, for people"}),
 		func() error {
 			return v.into(ctx, &s.ID, dialogue.Question{Key: "id", Flag: "--id", Text: "Short id for ticket numbers (A-Z 0-9 -, at most 12)", Default: suggestID(s.Name), Check: func(id string) (string, error) {
-				if !siteID.MatchString(id) {
+				if !config.SiteID.MatchString(id) {
 					return "", errors.New("at most 12 of A-Z, 0-9 and -")
 				}
 				return id, nil
 			}})
 		},
-		func() error {
-			return v.into(ctx, &s.Zone, dialogue.Question{Key: "zone", Flag: "--zone", Text: "Time zone", Default: "America/Chicago", Check: func(zone string) (string, error) {
-				if _, err := time.LoadLocation(zone); err != nil || zone == "Local" {
-					return "", fmt.Errorf("%q is no time zone; write one such as America/Chicago or America/Denver", zone)
-				}
-				return zone, nil
-			}})
-		},
-	))
+		v.step(ctx, &s.Zone, dialogue.Question{Key: "zone", Flag: "--zone", Text: "Time zone", Default: "America/Chicago", Check: func(zone string) (string, error) {
+			if _, err := time.LoadLocation(zone); err != nil || zone == "Local" {
+				return "", fmt.Errorf("%q is no time zone; write one such as America/Chicago or America/Denver", zone)
+			}
+			return zone, nil
+		}}),
+	)
 }
 
 // first runs steps until one fails.
@@ -213,23 +220,19 @@ func (v *Interview) askService(ctx context.Context) error {
 	}
 	v.Say("\nThe service. Keys never stand in the file: it names their place, which is credential:NAME (the file NAME in /etc/gauger, handed over by systemd), file:PATH or env:NAME.")
 	return first(
-		func() error {
-			return v.into(ctx, &s.URL, dialogue.Question{Key: "service", Flag: "--service", Text: "Address of the service, such as https://api.example.com", Default: was, Check: func(url string) (string, error) {
-				if !strings.HasPrefix(url, "https://") && !strings.HasPrefix(url, "http://") {
-					return "", errors.New("begin with https://")
-				}
-				return strings.TrimRight(url, "/"), nil
-			}})
-		},
+		v.step(ctx, &s.URL, dialogue.Question{Key: "service", Flag: "--service", Text: "Address of the service, such as https://api.example.com", Default: was, Check: func(url string) (string, error) {
+			if !strings.HasPrefix(url, "https://") && !strings.HasPrefix(url, "http://") {
+				return "", errors.New("begin with https://")
+			}
+			return strings.TrimRight(url, "/"), nil
+		}}),
 		v.step(ctx, &s.PrimaryKey, dialogue.Question{Key: "primary", Flag: "--primary-key", Text: "Place of the primary key", Default: "credential:primary-key", Check: checkPlace}),
-		func() error {
-			return v.into(ctx, &s.SecondKey, dialogue.Question{Key: "secondary", Flag: "--secondary-key", Text: "Place of the secondary key, or none", Default: "credential:secondary-key", Check: func(place string) (string, error) {
-				if place == "none" {
-					return place, nil
-				}
-				return checkPlace(place)
-			}})
-		},
+		v.step(ctx, &s.SecondKey, dialogue.Question{Key: "secondary", Flag: "--secondary-key", Text: "Place of the secondary key, or none", Default: "credential:secondary-key", Check: func(place string) (string, error) {
+			if place == "none" {
+				return place, nil
+			}
+			return checkPlace(place)
+		}}),
 	)
 }
 
@@ -277,7 +280,7 @@ func (v *Interview) askObject(ctx context.Context) error {
 		if n, err := strconv.Atoi(answer); err == nil && n >= 1 && n <= len(s.known) {
 			answer = s.known[n-1].ID
 		}
-		if !guid.MatchString(answer) {
+		if !config.GUID.MatchString(answer) {
 			return "", fmt.Errorf("%q is no GUID such as 6f9619ff-8b86-d011-b42d-00c04fc964ff, and no number of a list; ask whoever keeps the service, or write later", answer)
 		}
 		return answer, nil

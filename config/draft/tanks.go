@@ -60,18 +60,9 @@ func (v *Interview) askTank(ctx context.Context, key string, n int) (t Tank, err
 			}
 			return ask(&t.Diameter, dialogue.Question{Key: "diameter", Text: "  Its inside diameter", Check: checkLength})()
 		},
-		ask(&t.Sensor, dialogue.Question{Key: "sensor", Text: "  Sensor (radar, float, ultrasonic, hydrostatic, analog)", Default: "radar", Check: func(text string) (string, error) {
-			if !slices.Contains([]string{"radar", "float", "ultrasonic", "hydrostatic", "analog"}, text) {
-				return "", errors.New("radar, float, ultrasonic, hydrostatic or analog")
-			}
-			return text, nil
-		}}),
-		ask(&t.Product, dialogue.Question{Key: "product", Text: "  Oil or water in it", Default: "oil", Check: func(text string) (string, error) {
-			if text != "oil" && text != "water" {
-				return "", errors.New("oil or water")
-			}
-			return text, nil
-		}}),
+		ask(&t.Sensor, dialogue.Question{Key: "sensor", Text: "  Sensor (radar, float, ultrasonic, hydrostatic, analog)", Default: "radar",
+			Check: oneOf("radar", "float", "ultrasonic", "hydrostatic", "analog")}),
+		ask(&t.Product, dialogue.Question{Key: "product", Text: "  Oil or water in it", Default: "oil", Check: oneOf("oil", "water")}),
 	)
 	t.Group, t.Interface = v.Given[key+"group"], v.Given[key+"interface"]
 	if t.Product == "water" { // of which no ticket is made
