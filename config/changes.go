@@ -112,9 +112,9 @@ func (c *Config) ChangesFrom(old *Config) (all []Change, err error) {
 		all = append(all, Change{Path: "devices " + name, Old: there})
 	}
 	for _, t := range c.Tanks {
-		i := slices.IndexFunc(old.Tanks, func(o Tank) bool { return o.ID == t.ID })
-		if i >= 0 && !t.Table.Same(old.Tanks[i].Table) && (t.Strapping.Given() || old.Tanks[i].Strapping.Given()) { // else its height or its diameter tells
-			all = append(all, Change{"tanks " + t.ID + " strapping", measureText(&old.Tanks[i]), another + ": " + measureText(&t)})
+		o := old.Tank(t.ID)
+		if o != nil && !t.Table.Same(o.Table) && (t.Strapping.Given() || o.Strapping.Given()) { // else its height or its diameter tells
+			all = append(all, Change{"tanks " + t.ID + " strapping", measureText(o), another + ": " + measureText(&t)})
 		}
 	}
 	return all, nil
@@ -195,8 +195,12 @@ func (f *flatNodes) set(path, value string) {
 func (f *flatNodes) add(path string, n *yaml.Node) {
 	switch n.Kind {
 	case yaml.MappingNode:
+		mark := "."
+		if strings.Contains(path, " ") { // behind an entry's name
+			mark = " "
+		}
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			f.add(strings.TrimPrefix(path+pathMark(path)+n.Content[i].Value, "."), n.Content[i+1])
+			f.add(strings.TrimPrefix(path+mark+n.Content[i].Value, "."), n.Content[i+1])
 		}
 	case yaml.SequenceNode:
 		var plain []string
@@ -217,13 +221,7 @@ func (f *flatNodes) add(path string, n *yaml.Node) {
 	}
 }
 
-// pathMark stands between a path and a key: a point, behind an entry's name a blank.
-func pathMark(path string) string {
-	if strings.Contains(path, " ") {
-		return " "
-	}
-	return "."
-}
+
 
 // entryName is what an entry of a list goes by.
 func entryName(n *yaml.Node, i int) string {

@@ -19,7 +19,10 @@ func (c *checker) mendValues() {
 	}
 	c.mendServiceAddress()
 	c.mendRate()
-	capAt(c.report, "recorder.days", &cfg.Recorder.Days, mostReceiptDays)
+	if days := &cfg.Recorder.Days; *days > mostReceiptDays {
+		c.strictf("recorder.days", "%d is more than %d; write at most that. Until then gauger works with %[2]d", *days, mostReceiptDays)
+		*days = mostReceiptDays
+	}
 	c.mendLoads("loads", &cfg.Loads)
 	c.mendTankCount()
 	for i := range cfg.Tanks {

@@ -13,11 +13,7 @@ import (
 	"gauger/config/strapping"
 )
 
-// What a constant on a ticket can be. Outside it is most probably in another unit.
-const (
-	leastGravity, mostGravity         = 0.5, 1.1
-	leastTemperature, mostTemperature = -60.0, 300.0
-)
+
 
 func (c *checker) checkTanks() {
 	if c.cfg.Tanks == nil && c.given("tanks") { // a file that was cut off ends so
@@ -201,15 +197,15 @@ func (c *checker) checkUnit(where string, info PointInfo, ok bool, missing, wron
 	}
 }
 
-// constantRanges are what a constant on a ticket can be, by its key.
+// constantRanges are what a constant on a ticket can be, by its key. Outside it is most probably in another unit.
 var constantRanges = map[string]struct {
 	low, high float64
 	say       string
 }{
-	"specific_gravity":   {leastGravity, mostGravity, "is no specific gravity of oil; write one such as 0.83 (141.5 / (131.5 + API))"},
+	"specific_gravity":   {0.5, 1.1, "is no specific gravity of oil; write one such as 0.83 (141.5 / (131.5 + API))"},
 	"bsw":                {0, 100, "is no percentage; write 0 to 100"},
-	"top_temperature":    {leastTemperature, mostTemperature, "is no temperature of oil in degF; write one such as 68"},
-	"bottom_temperature": {leastTemperature, mostTemperature, "is no temperature of oil in degF; write one such as 68"},
+	"top_temperature":    {-60, 300, "is no temperature of oil in degF; write one such as 68"},
+	"bottom_temperature": {-60, 300, "is no temperature of oil in degF; write one such as 68"},
 }
 
 // CheckConstant says why a figure of a tank can be no constant under a key.

@@ -76,22 +76,20 @@ func (c *Config) inherit() {
 		*kind = cmp.Or(*kind, "Device")
 	}
 	c.ObjectType = cmp.Or(c.ObjectType, "Device")
-	devices := map[string]Device{}
 	for i := range c.Devices {
 		dev := &c.Devices[i]
 		from(&dev.Object, &dev.ObjectType, c.Object, c.ObjectType)
-		devices[dev.Name] = *dev
 	}
 	for i := range c.Tanks {
 		from(&c.Tanks[i].Object, &c.Tanks[i].ObjectType, c.Object, c.ObjectType)
 	}
-	owner := map[collectors.Point]string{}
+	owner := map[collectors.Point]*Device{}
 	for p := range c.Points() {
-		owner[p.Point] = c.Devices[p.Device].Name
+		owner[p.Point] = &c.Devices[p.Device]
 	}
 	for i := range c.Events {
 		e := &c.Events[i]
-		dev := devices[owner[e.Point]]
+		dev := cmp.Or(owner[e.Point], &Device{})
 		from(&e.Object, &e.ObjectType, dev.Object, dev.ObjectType)
 	}
 }

@@ -84,15 +84,7 @@ func noted(line []byte, of, note string) []byte {
 	return slices.Concat(text, []byte("   # "+of+note), line[len(text):])
 }
 
-// ownPair is a key of a mapping with its value; nil where it is not written there.
-func ownPair(n *yaml.Node, key string) (at, value *yaml.Node) {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i], n.Content[i+1]
-		}
-	}
-	return nil, nil
-}
+
 
 // replaceScalar writes another value in the place of one on a single line.
 func replaceScalar(lines [][]byte, old *yaml.Node, value string) error {

@@ -48,31 +48,27 @@ func child(n *yaml.Node, step string) *yaml.Node {
 		}
 		return target(n.Content[i])
 	}
-	if n.Kind != yaml.MappingNode {
-		return nil
+	if _, value := ownPair(n, step); value != nil {
+		return target(value)
 	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == step {
-			return target(n.Content[i+1])
-		}
-	}
-	return mergedChild(n, step)
-}
-
-// mergedChild looks into the mappings that << names; those, but not theirs in turn.
-func mergedChild(n *yaml.Node, step string) *yaml.Node {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Tag != "!!merge" {
-			continue
-		}
-		from := target(n.Content[i+1])
-		for k := 0; k+1 < len(from.Content) && from.Kind == yaml.MappingNode; k += 2 {
-			if from.Content[k].Value == step {
-				return target(from.Content[k+1])
+	for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 { // what << names, but not what that names in turn
+		if n.Content[i].Tag == "!!merge" {
+			if _, value := ownPair(target(n.Content[i+1]), step); value != nil {
+				return target(value)
 			}
 		}
 	}
 	return nil
+}
+
+// ownPair is a key of a mapping with its value; nil where it is not written there.
+func ownPair(n *yaml.Node, key string) (at, value *yaml.Node) {
+	for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i], n.Content[i+1]
+		}
+	}
+	return nil, nil
 }
 
 // target is the node that an alias names.

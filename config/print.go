@@ -123,7 +123,10 @@ func (p printer) encode(v, usual reflect.Value) (*yaml.Node, error) {
 	case tank.Length:
 		return scalarNode("", strconv.FormatFloat(float64(x), 'f', -1, 64)+"in"), nil
 	case Source:
-		return encodeSource(x), nil
+		if x.Constant != nil {
+			return scalarNode("", x.String()), nil
+		}
+		return scalarNode("!!str", x.String()), nil
 	case Strapping:
 		if x.File != "" {
 			return scalarNode("!!str", x.File), nil
@@ -207,12 +210,7 @@ func scalarNode(tag, s string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: s}
 }
 
-func encodeSource(s Source) *yaml.Node {
-	if s.Constant != nil {
-		return scalarNode("", s.String())
-	}
-	return scalarNode("!!str", s.String())
-}
+
 
 // encodeStruct writes the keys that say something: those that are not zero, or that are zero where leaving them out
 // would say otherwise.

@@ -32,7 +32,11 @@ func setScalar(s string, v reflect.Value) error {
 	case reflect.Int, reflect.Int64, reflect.Int32, reflect.Int16, reflect.Int8:
 		return setInt(s, v)
 	case reflect.Float64:
-		return setFloat(s, v)
+		f, err := number(s)
+		if err == nil {
+			v.SetFloat(f)
+		}
+		return err
 	}
 	return fmt.Errorf("a value of type %s cannot be configured", v.Type())
 }
@@ -64,14 +68,7 @@ func setInt(s string, v reflect.Value) error {
 	return nil
 }
 
-func setFloat(s string, v reflect.Value) error {
-	f, err := number(s)
-	if err != nil {
-		return err
-	}
-	v.SetFloat(f)
-	return nil
-}
+
 
 // number reads a finite decimal number.
 func number(s string) (float64, error) {
