@@ -74,12 +74,12 @@ func (c *checker) checkPoint(path string, p collectors.Point) (PointInfo, bool) 
 		case c.pointNamesInDoubt(i, dev):
 			return PointInfo{}, false
 		default:
-			c.problemf(path, "%s has no such point; %s", quote(device), suggest(string(p), c.pointNames()))
+			c.problemf(path, "%s has no such point; %s", quote(device), suggest(string(p), c.cfg.PointNames()))
 			return PointInfo{}, false
 		}
 	}
 	if !doubtful {
-		c.problemf(path, "%s: no device is called %s; %s", quote(string(p)), quote(device), suggest(string(p), c.pointNames()))
+		c.problemf(path, "%s: no device is called %s; %s", quote(string(p)), quote(device), suggest(string(p), c.cfg.PointNames()))
 	}
 	return PointInfo{}, false
 }
@@ -100,17 +100,11 @@ func (c *checker) pointNamesInDoubt(i int, dev Device) bool {
 	return len(points) == 0
 }
 
-func (c *checker) pointNames() []string {
-	var names []string
-	for p := range c.cfg.Points() {
-		names = append(names, string(p.Point))
-	}
-	return names
-}
+
 
 // hintDevice offers the point whose last part was written without its device.
 func (c *checker) hintDevice(p collectors.Point) string {
-	for _, name := range c.pointNames() {
+	for _, name := range c.cfg.PointNames() {
 		if strings.HasSuffix(name, "/"+string(p)) {
 			return ", here " + name
 		}

@@ -146,6 +146,14 @@ func (c *Config) Points() iter.Seq[PointInfo] {
 	}
 }
 
+// PointNames are the names of those points.
+func (c *Config) PointNames() (names []string) {
+	for p := range c.Points() {
+		names = append(names, string(p.Point))
+	}
+	return names
+}
+
 // CountPoints counts the points of all devices.
 func (c *Config) CountPoints() (n int) {
 	for range c.Points() {

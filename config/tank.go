@@ -42,6 +42,16 @@ type Tank struct {
 	Table tank.Table `yaml:"-"`
 }
 
+// Tank is the tank with an id; nil: there is none.
+func (c *Config) Tank(id string) *Tank {
+	for i := range c.Tanks {
+		if c.Tanks[i].ID == id {
+			return &c.Tanks[i]
+		}
+	}
+	return nil
+}
+
 // decodeNode lets a tank begin with the site's detector settings, which stand before the tanks in Config.
 func (t *Tank) decodeNode(d *decoder, n *yaml.Node, path string) {
 	t.Loads = *d.loads

@@ -126,11 +126,10 @@ func outdated(all []ledger.TicketRecord, old, now *config.Config, file string, a
 	was, is := makings(old), makings(now)
 	for n := range now.Tanks {
 		t := &now.Tanks[n]
-		k := slices.IndexFunc(old.Tanks, func(x config.Tank) bool { return x.ID == t.ID && x.Level == t.Level })
-		if k < 0 {
+		o, read := old.Tank(t.ID), was(t.Level) == is(t.Level) // what is read otherwise only the readings can tell
+		if o == nil || o.Level != t.Level {
 			continue
 		}
-		o, read := &old.Tanks[k], was(t.Level) == is(t.Level) // what is read otherwise only the readings can tell
 		before, err1 := tank.LevelInches(1, was(t.Level).Unit, o.Height)
 		after, err2 := tank.LevelInches(1, is(t.Level).Unit, t.Height)
 		bbl := func(level float64) float64 {

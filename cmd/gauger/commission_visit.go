@@ -361,7 +361,7 @@ func (k *commissioner) memos(ctx context.Context) error {
 		to := k.o.memoTo
 		if to == "" {
 			to = k.cfg.Object
-			if t := (site{k.cfg}).tank(of); t != nil {
+			if t := k.cfg.Tank(of); t != nil {
 				to = t.Object
 			}
 		}

@@ -88,10 +88,7 @@ func unknownPoints(c *call, names []collectors.Point) string {
 	if h.cfg == nil {
 		return ""
 	}
-	var known, unknown []string
-	for info := range h.cfg.Points() {
-		known = append(known, string(info.Point))
-	}
+	known, unknown := h.cfg.PointNames(), []string(nil)
 	for _, name := range names {
 		if !slices.Contains(known, string(name)) {
 			unknown = append(unknown, fmt.Sprintf("%q is no point of the configuration%s", name, didYouMean(string(name), known)))

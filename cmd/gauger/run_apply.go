@@ -187,16 +187,16 @@ func foreseen(s control.Status, old, now *config.Config) (says []string) {
 	for n := range now.Tanks {
 		t := &now.Tanks[n]
 		i := slices.IndexFunc(s.Tanks, func(x ledger.TankStatus) bool { return x.ID == t.ID && x.Level != nil })
-		k := slices.IndexFunc(old.Tanks, func(x config.Tank) bool { return x.ID == t.ID && x.Level == t.Level })
-		if i < 0 || k < 0 || was(t.Level) != is(t.Level) {
+		o := old.Tank(t.ID)
+		if i < 0 || o == nil || o.Level != t.Level || was(t.Level) != is(t.Level) {
 			continue
 		}
-		before, err1 := tank.LevelInches(1, is(t.Level).Unit, old.Tanks[k].Height)
+		before, err1 := tank.LevelInches(1, is(t.Level).Unit, o.Height)
 		after, err2 := tank.LevelInches(1, is(t.Level).Unit, t.Height)
 		if err1 != nil || err2 != nil || before != after {
 			continue // percent of the height
 		}
-		if at := *s.Tanks[i].Level + float64(t.Offset-old.Tanks[k].Offset); at > float64(t.Height) {
+		if at := *s.Tanks[i].Level + float64(t.Offset-o.Offset); at > float64(t.Height) {
 			says = append(says, fmt.Sprintf("%s stands at %s (%.1f in), above its new height of %s (%g in): it would have no level, and no load would be seen",
 				t.ID, gaugeText(at), at, gaugeText(float64(t.Height)), float64(t.Height)))
 		}
@@ -225,8 +225,8 @@ func watchOf(changes []config.Change, old, now *config.Config) *apply.Watch {
 	w.Changed = func(point string) bool { return changed[point] }
 	w.Offsets = map[string]float64{}
 	for _, t := range now.Tanks {
-		if i := slices.IndexFunc(old.Tanks, func(o config.Tank) bool { return o.ID == t.ID }); i >= 0 {
-			w.Offsets[t.ID] = float64(t.Offset - old.Tanks[i].Offset)
+		if o := old.Tank(t.ID); o != nil {
+			w.Offsets[t.ID] = float64(t.Offset - o.Offset)
 		}
 	}
 	return w

@@ -199,7 +199,7 @@ func nextStart(path, store string) (text, copies string) {
 func takenBy(path string, old, now *config.Config) string {
 	var stepping []string
 	for _, t := range now.Tanks {
-		if slices.ContainsFunc(old.Tanks, func(o config.Tank) bool { return o.ID == t.ID && o.Offset != t.Offset }) {
+		if o := old.Tank(t.ID); o != nil && o.Offset != t.Offset {
 			stepping = append(stepping, t.ID)
 		}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,12 +74,7 @@ func (h site) tank(id string) *config.Tank {
 	if h.cfg == nil {
 		return nil
 	}
-	for i := range h.cfg.Tanks {
-		if h.cfg.Tanks[i].ID == id {
-			return &h.cfg.Tanks[i]
-		}
-	}
-	return nil
+	return h.cfg.Tank(id)
 }
 
 // barrels is the volume between two gauges (inches) by the tank's table; ok is false when the table does not have them.
@@ -102,13 +96,10 @@ func (h site) checkPoints(names []string) error {
 	for _, name := range names {
 		h.cfg.Refer(collectors.Point(name))
 	}
-	all := map[string]bool{}
-	for p := range h.cfg.Points() {
-		all[string(p.Point)] = true
-	}
+	points := h.cfg.PointNames()
 	for _, name := range names {
-		if !all[name] {
-			points := slices.Sorted(maps.Keys(all))
+		if !slices.Contains(points, name) {
+			slices.Sort(points)
 			return usageError{fmt.Sprintf("there is no point %q%s; the points are %s", name, didYouMean(name, points), strings.Join(points, ", "))}
 		}
 	}

@@ -123,7 +123,7 @@ func (t *handTicket) refuseFeet(w ledger.ManualTicket, cfg *config.Config) error
 			continue
 		}
 		if x.flag == "open" {
-			if of := (site{cfg}).tank(w.Tank); of != nil {
+			if of := cfg.Tank(w.Tank); of != nil {
 				most = float64(of.Height)
 			}
 		} else if bareNumber(t.open) {
