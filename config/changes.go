@@ -221,8 +221,6 @@ func (f *flatNodes) add(path string, n *yaml.Node) {
 	}
 }
 
-
-
 // entryName is what an entry of a list goes by.
 func entryName(n *yaml.Node, i int) string {
 	var parts []string

@@ -129,7 +129,6 @@ func (c *checker) checkFlash() {
 	}
 }
 
-// checkShare checks what one kind of record may use of the outbox.
 func (c *checker) checkShare(key string, percent int) {
 	if percent < 1 || percent > 100 {
 		c.problemf("store.shares."+key, "%d percent; write 1 to 100", percent)
@@ -199,7 +198,6 @@ func (c *checker) checkListen() {
 	}
 }
 
-// checkTokens checks who may do something on the page.
 func (c *checker) checkTokens() {
 	if c.given("http.tokens") && c.cfg.HTTP.Listen == "" {
 		c.strictf("http.tokens", "there is no page without http.listen; write it too, or leave the tokens away")

@@ -100,8 +100,6 @@ func (c *checker) pointNamesInDoubt(i int, dev Device) bool {
 	return len(points) == 0
 }
 
-
-
 // hintDevice offers the point whose last part was written without its device.
 func (c *checker) hintDevice(p collectors.Point) string {
 	for _, name := range c.cfg.PointNames() {
@@ -234,7 +232,6 @@ func (c *checker) checkWells() {
 	}
 }
 
-// checkWellValues checks the codes and points of a well.
 func (c *checker) checkWellValues(at string, w Well) {
 	wire := c.cfg.Service.Wire
 	codes := map[string]bool{}

@@ -58,7 +58,6 @@ func (c *checker) checkService() {
 	}
 }
 
-// checkServiceURL checks the service's address.
 func (c *checker) checkServiceURL() {
 	const path = "service.url"
 	text := c.cfg.Service.URL

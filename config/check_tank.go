@@ -13,8 +13,6 @@ import (
 	"gauger/config/strapping"
 )
 
-
-
 func (c *checker) checkTanks() {
 	if c.cfg.Tanks == nil && c.given("tanks") { // a file that was cut off ends so
 		c.strictf("tanks", "empty, so that no level makes a ticket: is the rest of the file missing? Write the tanks, or tanks: [] where there are none")

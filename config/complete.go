@@ -94,7 +94,6 @@ func (c *Config) inherit() {
 	}
 }
 
-// facts are those of the site that its devices depend on.
 func (c *Config) facts() siteFacts {
 	return siteFacts{id: c.ID, shard: c.Shard, zone: c.Zone, remote: c.remote(), masters: len(c.Share.Masters) > 0}
 }

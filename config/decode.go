@@ -27,9 +27,8 @@ const maxProblems = 100
 // decoder fills structs from a tree of nodes by their yaml tags, strictly, and goes on after a mistake.
 type decoder struct {
 	file     string
-	last     int                      // the number of its last line
-	loads    *tank.Loads              // the site's, which tanks inherit
-	home     func(name string) string // the only place of a key in a configuration; empty: there is none, or several
+	last     int         // the number of its last line
+	loads    *tank.Loads // the site's, which tanks inherit
 	problems []Problem
 	visits   int
 	written  int                 // values that stand in the file or in a template; what is visited beyond that, aliases repeat
@@ -219,7 +218,6 @@ func (d *decoder) decodeStruct(n *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
-// checkWord refuses a text that is not one of those allowed.
 func (d *decoder) checkWord(n *yaml.Node, got string, allowed []string, path string) {
 	if n = target(n); n.Kind == yaml.ScalarNode && !isNull(n) && !slices.Contains(allowed, got) {
 		d.addf(n, path, "%s is not known; %s", quote(got), suggest(got, allowed))
@@ -236,7 +234,7 @@ func (d *decoder) unknownKey(p pair, fields fieldList, path string) string {
 		d.addf(p.key, join(path, p.name), "a number where a key is wanted; decimals come after a point, as in 0.%s, since a comma ends the value before it", p.name)
 		return ""
 	}
-	if home := d.home(p.name); home != "" && home != join(path, p.name) {
+	if home := homeOf(p.name); home != "" && home != join(path, p.name) {
 		d.addf(p.key, join(path, p.name), "no such key here; it belongs at %s. Here stand: %s", home, joinWords(fields.names()))
 		return ""
 	}
@@ -317,7 +315,6 @@ func (d *decoder) merge(n *yaml.Node, out []pair, lines map[string]int, path str
 	return out
 }
 
-// decodeScalar decodes one word or number.
 func (d *decoder) decodeScalar(n *yaml.Node, v reflect.Value, path string) {
 	switch {
 	case n.Kind != yaml.ScalarNode:

@@ -84,8 +84,6 @@ func noted(line []byte, of, note string) []byte {
 	return slices.Concat(text, []byte("   # "+of+note), line[len(text):])
 }
 
-
-
 // replaceScalar writes another value in the place of one on a single line.
 func replaceScalar(lines [][]byte, old *yaml.Node, value string) error {
 	line := []rune(string(lines[old.Line-1]))

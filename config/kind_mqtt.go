@@ -21,8 +21,6 @@ type mqttEntry struct {
 	Named    named       `yaml:",inline"`
 }
 
-func newMQTTEntry() options { return &mqttEntry{} }
-
 // NewMQTT is an MQTT device that stands in no file.
 func NewMQTT(d mqtt.Device, password Secret) Device {
 	e := &mqttEntry{Options: d, Password: password}

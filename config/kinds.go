@@ -27,9 +27,9 @@ type kind struct {
 // below collectors, a row here with a file kind_NAME.go, and a line in cmd/gauger/device_kinds.go, where it is started.
 var kinds = []kind{
 	{key: "modbus", entry: newModbusEntry, underlay: (*decoder).layTemplate, agree: agreeOnLines, addToSchema: describeTemplate},
-	{key: "mqtt", entry: newMQTTEntry, agree: agreeOnSessions},
-	{key: "recording", entry: newRecordingEntry},
-	{key: "host", entry: newHostEntry},
+	{key: "mqtt", entry: func() options { return &mqttEntry{} }, agree: agreeOnSessions},
+	{key: "recording", entry: func() options { return &recordingEntry{Options: sim.Device{Every: 10 * time.Second}} }},
+	{key: "host", entry: func() options { return &hostEntry{Options: host.Device{Every: time.Minute}} }},
 }
 
 // kindOf is the row of a key; nil when there is none.
@@ -169,8 +169,6 @@ type hostEntry struct {
 	Named   named       `yaml:",inline"`
 }
 
-func newHostEntry() options { return &hostEntry{Options: host.Device{Every: time.Minute}} }
-
 func (e *hostEntry) name() string               { return e.Options.Name }
 func (e *hostEntry) named() *named              { return &e.Named }
 func (e *hostEntry) device() any                { return &e.Options }
@@ -201,10 +199,6 @@ type recordingEntry struct {
 	plainEntry
 	Options sim.Device `yaml:",inline"`
 	Named   named      `yaml:",inline"`
-}
-
-func newRecordingEntry() options {
-	return &recordingEntry{Options: sim.Device{Every: 10 * time.Second}}
 }
 
 func (e *recordingEntry) name() string               { return e.Options.Name }

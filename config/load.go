@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -54,9 +55,9 @@ func Parse(name string, b []byte, dir string) (*Config, error) {
 
 // examine reads b as the process's shard; look is nil for who works with the configuration and does not check it.
 func examine(name string, b []byte, dir string, look *Look) (*Config, []Problem, error) {
-	shard, err := shardOfProcess()
+	shard, err := ParseShard(os.Getenv(ShardVariable))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("--shard, or %s: %w", ShardVariable, err)
 	}
 	return shard.examine(name, b, dir, look)
 }
@@ -68,7 +69,7 @@ func (s Shard) examine(name string, b []byte, dir string, look *Look) (*Config, 
 	}
 	cfg := new(defaultConfig())
 	cfg.Shard = s
-	d := &decoder{file: name, last: lastLine(b), loads: &cfg.Loads, home: homeOf, open: map[*yaml.Node]bool{}, written: countNodes(root), sparing: look != nil}
+	d := &decoder{file: name, last: lastLine(b), loads: &cfg.Loads, open: map[*yaml.Node]bool{}, written: countNodes(root), sparing: look != nil}
 	d.decode(root, settable(cfg), "")
 	if d.ended { // whatever else is found would be found in half a configuration
 		return nil, nil, Problems(sorted(d.problems))

@@ -210,8 +210,6 @@ func scalarNode(tag, s string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: s}
 }
 
-
-
 // encodeStruct writes the keys that say something: those that are not zero, or that are zero where leaving them out
 // would say otherwise.
 func (p printer) encodeStruct(v, usual reflect.Value) (*yaml.Node, error) {
@@ -319,7 +317,7 @@ func ReadTemplate(text []byte) (modbus.Device, error) {
 		return modbus.Device{}, fmt.Errorf("line %d: %s", flaw.line, flaw.message)
 	}
 	e := new(modbusEntry)
-	d := &decoder{file: "template", last: lastLine(text), home: homeOf, open: map[*yaml.Node]bool{}, written: countNodes(root)}
+	d := &decoder{file: "template", last: lastLine(text), open: map[*yaml.Node]bool{}, written: countNodes(root)}
 	d.decode(root, settable(e), "")
 	if len(d.problems) > 0 {
 		return modbus.Device{}, Problems(sorted(d.problems))

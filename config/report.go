@@ -161,8 +161,6 @@ func (r *report) keepWithin(path string, v *time.Duration, least, most, instead 
 	}
 }
 
-
-
 // longestInterval is the longest interval that a site can mean.
 const longestInterval = 31 * 24 * time.Hour
 

@@ -68,8 +68,6 @@ func setInt(s string, v reflect.Value) error {
 	return nil
 }
 
-
-
 // number reads a finite decimal number.
 func number(s string) (float64, error) {
 	f, err := strconv.ParseFloat(s, 64)

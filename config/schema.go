@@ -51,7 +51,7 @@ func specialSchema(t reflect.Type) schemaObject {
 	case reflect.TypeFor[Secret]():
 		return describeSecret()
 	case reflect.TypeFor[Strapping]():
-		return describeStrapping()
+		return schemaObject{"oneOf": []schemaObject{{"type": "string"}, {"type": "array", "items": describe(reflect.TypeFor[[2]float64]()), "minItems": 2}}}
 	case reflect.TypeFor[mqtt.Brokers]():
 		one := schemaObject{"type": "string"}
 		return schemaObject{"oneOf": []schemaObject{one, {"type": "array", "items": one, "minItems": 1}}}
@@ -113,13 +113,6 @@ func describeSecret() schemaObject {
 		out["properties"].(schemaObject)[f.name] = schemaObject{"type": "string", "description": f.doc}
 	}
 	return out
-}
-
-func describeStrapping() schemaObject {
-	return schemaObject{"oneOf": []schemaObject{
-		{"type": "string"},
-		{"type": "array", "items": describe(reflect.TypeFor[[2]float64]()), "minItems": 2},
-	}}
 }
 
 // describeDevice has one alternative for each kind, told apart by the key that only it has.

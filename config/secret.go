@@ -242,5 +242,3 @@ func (f *secretFinder) scalar(text, key string, secret bool) {
 
 // Name is what a source is called by, and whether that may be the secret itself.
 func (s Secret) Name() (name string, strange bool) { return s.Credential + s.File + s.Env, s.strange }
-
-

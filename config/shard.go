@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"hash/fnv"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,15 +56,6 @@ func (s Shard) has(key string) bool {
 		next = int(float64(at+1) * (float64(1<<31) / float64(x>>33+1)))
 	}
 	return at == s.Index
-}
-
-// shardOfProcess is the shard that the environment names.
-func shardOfProcess() (Shard, error) {
-	s, err := ParseShard(os.Getenv(ShardVariable))
-	if err != nil {
-		return s, fmt.Errorf("--shard, or %s: %w", ShardVariable, err)
-	}
-	return s, nil
 }
 
 // checkShard refuses devices that several instances cannot share.

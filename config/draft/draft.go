@@ -107,8 +107,6 @@ type Interview struct {
 	looked    bool // the service was asked for its devices
 }
 
-
-
 // Run asks, and returns what was answered. Where an answer is taken back it goes through those before it again, and neither listens nor asks
 // the service once more.
 func (v *Interview) Run(ctx context.Context) (*Site, error) {

@@ -88,7 +88,6 @@ func (v *Interview) offerTanks() {
 	v.Say("The service knows the external ids %s.", strings.Join(v.serviceIDs(), ", "))
 }
 
-// serviceIDs are the external ids that the service knows.
 func (v *Interview) serviceIDs() (ids []string) {
 	for _, d := range v.site.known {
 		if d.ExternalID != "" {
