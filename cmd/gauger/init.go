@@ -81,7 +81,8 @@ func (o *initOptions) run(ctx context.Context, c *call, _ []string) error {
 	v := &draft.Interview{Dialogue: talk, MapBase: base, Points: o.points, ReadFile: func(name string) ([]byte, error) { return readBeside(c.config, name) },
 		ReadTable: func(name string) ([]byte, error) { return readTable(c.config, name) }}
 	if !o.offline {
-		v.Field = draft.Field{Scan: scanFor(c), Probe: probeFor(c), Listen: o.listenTo(c), Devices: serviceDevices(c, o.caFile)}
+		at := siteField{c, o}
+		v.Field = draft.Field{Scan: at.scan, Probe: at.probe, Listen: at.hear, Devices: at.devices}
 	}
 	s, err := v.Run(ctx)
 	if refused, ok := errors.AsType[dialogue.Refused](err); ok {

@@ -172,8 +172,8 @@ func TestInitTouchesNoStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, x := range [][3]string{{service.URL, "", ""}, {signed.URL, "ca.pem", ""}, {signed.URL, "", "give the authority's certificate with --ca-file FILE, or"}} {
-		devices, err := serviceDevices(&call{err: t.Output(), getenv: os.Getenv, config: filepath.Join(folder, "gauger.yaml")}, x[1])(t.Context(),
-			&draft.Site{Name: "new", ID: "NEW", Zone: "UTC", URL: x[0], PrimaryKey: "env:GAUGER_PRIMARY_KEY", SecondKey: "none"})
+		field := siteField{&call{err: t.Output(), getenv: os.Getenv, config: filepath.Join(folder, "gauger.yaml")}, &initOptions{caFile: x[1]}}
+		devices, err := field.devices(t.Context(), &draft.Site{Name: "new", ID: "NEW", Zone: "UTC", URL: x[0], PrimaryKey: "env:GAUGER_PRIMARY_KEY", SecondKey: "none"})
 		if x[2] != "" {
 			if err == nil || !strings.Contains(err.Error(), x[2]) {
 				t.Errorf("%q: %v", x, err)
