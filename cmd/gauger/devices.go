@@ -51,11 +51,8 @@ func (o *devicesQueryOptions) run(ctx context.Context, c *call, _ []string) erro
 	if err := ask(ctx, c, "devices.query", o.query, &found); err != nil {
 		return err
 	}
-	var raw []json.RawMessage
-	for _, d := range found.Items {
-		raw = append(raw, d.Raw)
-	}
-	return printAnswer(c, queryAnswer{raw, found.Raw, found.Odd, found.Note, o.query.All, "device"}, func(w *table) {
+	raw := func(d cloud.Device) json.RawMessage { return d.Raw }
+	return printAnswer(c, found, raw, o.query.All, "device", func(w *table) {
 		w.printf("ID\tIDENTIFIER\tNAME\tEXTERNAL ID\tORGANIZATION\n")
 		for _, d := range found.Items {
 			w.printf("%s\t%s\t%s\t%s\t%s\n", d.ID, d.Identifier, d.Name, d.ExternalID, d.OrganizationID)
@@ -63,51 +60,40 @@ func (o *devicesQueryOptions) run(ctx context.Context, c *call, _ []string) erro
 	})
 }
 
-// queryAnswer of the service, understood or not.
-type queryAnswer struct {
-	items []json.RawMessage // understood
-	other []json.RawMessage // whole answers that were not
-	odd   []string          // elements that were not
-	note  string            // why not
-	all   bool              // every page was asked for
-	noun  string
-}
-
-// printAnswer prints a table of what was understood, or the answers as they came.
-func printAnswer(c *call, a queryAnswer, rows func(*table)) error {
-	if err := printPage(c, a, rows); err != nil {
+// printAnswer prints a table of what was understood of an answer of the service, or the answers as they came; all: every page was asked for.
+func printAnswer[E any](c *call, found control.QueryResult[E], raw func(E) json.RawMessage, all bool, noun string, rows func(*table)) error {
+	items := []json.RawMessage{}
+	for _, item := range found.Items {
+		items = append(items, raw(item))
+	}
+	var err error
+	switch t := newTable(c.out); {
+	case len(found.Raw) > 0:
+		err = printJSON(c.out, append(items, legible(found.Raw)...))
+	case found.Note != "": // nothing came
+	case c.json():
+		err = printJSON(c.out, items)
+	case len(items) > 0:
+		rows(t)
+		err = t.Flush()
+	}
+	if err != nil {
 		return err
 	}
-	for _, left := range a.odd {
+	for _, left := range found.Odd {
 		fmt.Fprintf(c.err, "left out: %s\n", left)
 	}
 	switch {
-	case a.note != "":
-		fmt.Fprintf(c.err, "unknown: %s; what came is shown as it is\n", a.note)
+	case found.Note != "":
+		fmt.Fprintf(c.err, "unknown: %s; what came is shown as it is\n", found.Note)
 		return errQuiet
 	case c.json():
-	case a.all:
-		fmt.Fprintf(c.err, "%s in all\n", countText(len(a.items), a.noun))
+	case all:
+		fmt.Fprintf(c.err, "%s in all\n", countText(len(items), noun))
 	default:
-		fmt.Fprintf(c.err, "%s on this page; --all follows the pages to the end\n", countText(len(a.items), a.noun))
+		fmt.Fprintf(c.err, "%s on this page; --all follows the pages to the end\n", countText(len(items), noun))
 	}
 	return nil
-}
-
-func printPage(c *call, a queryAnswer, rows func(*table)) error {
-	switch {
-	case len(a.other) == 0 && a.note != "":
-		return nil // nothing came
-	case len(a.other) > 0:
-		return printJSON(c.out, append(a.items, legible(a.other)...))
-	case c.json():
-		return printJSON(c.out, append([]json.RawMessage{}, a.items...))
-	case len(a.items) == 0:
-		return nil
-	}
-	t := newTable(c.out)
-	rows(t)
-	return t.Flush()
 }
 
 // legible writes texts anew: on the way from the daemon a page's tags became escapes.

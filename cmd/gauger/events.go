@@ -57,11 +57,8 @@ func (o *eventsGetOptions) run(ctx context.Context, c *call, args []string) erro
 		return err
 	}
 	h := findSite(c)
-	var raw []json.RawMessage
-	for _, e := range found.Items {
-		raw = append(raw, e.Raw)
-	}
-	return printAnswer(c, queryAnswer{raw, found.Raw, found.Odd, found.Note, o.query.All, "event"}, func(w *table) {
+	raw := func(e cloud.Event) json.RawMessage { return e.Raw }
+	return printAnswer(c, found, raw, o.query.All, "event", func(w *table) {
 		w.printf("START\tEND\tRULE\tOBJECT\tNOTE\n")
 		for _, e := range found.Items {
 			w.printf("%s\t%s\t%s\t%s %s\t%s\n", h.eventTime(e.Start), h.eventTime(e.End), e.Rule, e.ObjectType, e.ObjectID, e.Note)
@@ -143,8 +140,6 @@ func (o *eventsSaveOptions) run(ctx context.Context, c *call, args []string) err
 		return []outgoingRecord{r}, err
 	})
 }
-
-
 
 func eventRecord(w cloud.Wire, e diagnosticEvent, at *time.Location) (outgoingRecord, error) {
 	now := time.Now()
