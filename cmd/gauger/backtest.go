@@ -128,14 +128,13 @@ func (t *trial) replay(ctx context.Context, recording sim.Device, log zerolog.Lo
 	if err != nil {
 		return err
 	}
-	for _, d := range recordingsOf(&cfg, recording) {
-		player, err := sim.New(d)
-		if err != nil {
-			return err
-		}
-		if err := player.Run(ctx, watchedHost{siteLedger.Host(d.Name), &t.watch, d.File}); err != nil {
-			return err
-		}
+	recording = recordingOf(&cfg, recording)
+	player, err := sim.New(recording)
+	if err != nil {
+		return err
+	}
+	if err := player.Run(ctx, watchedHost{siteLedger.Host(recording.Name), &t.watch, recording.File}); err != nil {
+		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -145,7 +144,9 @@ func (t *trial) replay(ctx context.Context, recording sim.Device, log zerolog.Lo
 
 // collectResults takes what came of it out of the outbox, in the order in which it would have left.
 func (t *trial) collectResults(siteLedger *ledger.Ledger, box *outbox.Box) (err error) {
-	t.watch.printMoreRefused()
+	if more := t.watch.refused - maxRefusedRows; more > 0 {
+		fmt.Fprintf(t.watch.warn, "and %d more rows that cannot be read\n", more)
+	}
 	if t.booked, err = siteLedger.Tickets(); err != nil {
 		return err
 	}
@@ -163,14 +164,14 @@ func (t *trial) collectResults(siteLedger *ledger.Ledger, box *outbox.Box) (err 
 	return err
 }
 
-// recordingsOf lets the recording stand for the configured recordings. Any other devices become recordings too, so that
-// the configuration of a real site can be tested on what was recorded there.
-func recordingsOf(cfg *config.Config, all sim.Device) []sim.Device {
+// recordingOf lets the recording stand for all configured devices, so that the configuration of a real site can be tested on what was
+// recorded there.
+func recordingOf(cfg *config.Config, all sim.Device) sim.Device {
 	all.Name, all.Zone = "recording", cfg.Zone
 	for p := range cfg.Points() {
 		all.Points = append(all.Points, sim.Point{Name: string(p.Point), Unit: string(p.Unit)})
 	}
-	return []sim.Device{all}
+	return all
 }
 
 func bodies(box *outbox.Box, stream string) ([]json.RawMessage, error) {
@@ -223,8 +224,10 @@ func (w watchedHost) Emit(ctx context.Context, batch []collectors.Reading) error
 	}
 	for _, r := range batch {
 		w.hear(r)
-		if len(w.levels) > 0 {
-			w.addLevel(r)
+		for _, l := range w.levels {
+			if l.tank.Level == r.Point {
+				l.add(r)
+			}
 		}
 	}
 	return nil
@@ -278,21 +281,6 @@ func (w watchedHost) Notice(_ context.Context, n collectors.Notice) error {
 	return nil
 }
 
-// printMoreRefused says how many more rows could not be read.
-func (w *watcher) printMoreRefused() {
-	if more := w.refused - maxRefusedRows; more > 0 {
-		fmt.Fprintf(w.warn, "and %d more rows that cannot be read\n", more)
-	}
-}
-
-func (w *watcher) addLevel(r collectors.Reading) {
-	for i := range w.levels {
-		if w.levels[i].point == r.Point {
-			w.levels[i].add(r)
-		}
-	}
-}
-
 // printBacktest prints what a person wants to see of a backtest: the tickets, then the events.
 func printBacktest(c *call, t *trial) error {
 	h := site{t.cfg}
@@ -319,22 +307,18 @@ func printBacktest(c *call, t *trial) error {
 		w.printf("%s\t%s\t%s\t%s\t%s\t%s\t%.1f\t%.1f\t%s\n", number, b.Tank, timeText(b.Start, h.zone()), b.End.In(h.zone()).Format("15:04"),
 			gaugeText(b.Load.Open), gaugeText(b.Load.Close), b.Load.GaugeBbl, b.Load.ErrorBbl, remark)
 	}
-	for i, raw := range t.events {
-		var d eventBody
-		if err := json.Unmarshal(raw, &d); err != nil {
-			return fmt.Errorf("read an event: %w", err)
-		}
-		start, end, err := d.parseTimes(t.cfg)
-		if err != nil {
-			return err
-		}
+	events, err := t.readEvents()
+	if err != nil {
+		return err
+	}
+	for i, e := range events {
 		if i == 0 {
 			if err := w.Flush(); err != nil {
 				return err
 			}
 			w.printf("\nEVENT\tFROM\tTO\tNOTE\n")
 		}
-		w.printf("%s\t%s\t%s\t%s\n", d.Rule, timeText(start, h.zone()), timeText(end, h.zone()), d.Note)
+		w.printf("%s\t%s\t%s\t%s\n", e.Rule, timeText(e.Start, h.zone()), timeText(e.End, h.zone()), e.Note)
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -19,16 +19,14 @@ import (
 // tankLevel gathers the levels of one tank for a picture.
 type tankLevel struct {
 	tank   *config.Tank
-	point  collectors.Point
 	part   backtestRange
 	series *plot.Series
 }
 
-// levelsOf prepares the tanks that will be drawn.
 func levelsOf(cfg *config.Config, c backtestRange) (all []tankLevel) {
 	for i := range cfg.Tanks {
 		if t := &cfg.Tanks[i]; c.tank == "" || c.tank == t.ID {
-			all = append(all, tankLevel{t, t.Level, c, &plot.Series{}})
+			all = append(all, tankLevel{t, c, &plot.Series{}})
 		}
 	}
 	return all
@@ -71,7 +69,6 @@ func (t *trial) plot(path string, c backtestRange) error {
 	return writeFile(path, "draw the picture", 0o666, func(w io.Writer) error { _, err := p.WriteTo(w); return err })
 }
 
-// describeTank says height, contents and kind in a few words.
 func describeTank(t *config.Tank) string {
 	words := fmt.Sprintf("%.0f ft high", float64(t.Height)/12)
 	if full, err := t.Table.Barrels(t.Table.Top()); err == nil {
@@ -83,27 +80,20 @@ func describeTank(t *config.Tank) string {
 // tankEvents sorts the events to the tanks that they name. Those that name none stand with the first tank, and say so. A
 // doubtful load is no event of the picture: it has its own colour.
 func (t *trial) tankEvents() (map[string][]tank.Event, error) {
+	events, err := t.readEvents()
 	all := map[string][]tank.Event{}
-	for _, raw := range t.events {
-		var d eventBody
-		if err := json.Unmarshal(raw, &d); err != nil {
-			return nil, fmt.Errorf("read an event: %w", err)
-		}
-		if d.Rule == eventrules.LoadNeedsReview {
+	for _, e := range events {
+		if e.Rule == eventrules.LoadNeedsReview {
 			continue
 		}
-		start, end, err := d.parseTimes(t.cfg)
-		if err != nil {
-			return nil, err
-		}
-		id, rule := tankNamedIn(t.cfg, d.Note), d.Rule
-		note := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(d.Note, "tank "), id), ": ")
+		id := tankNamedIn(t.cfg, e.Note)
+		e.Note = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(e.Note, "tank "), id), ": ")
 		if id == "" && len(t.watch.levels) > 0 {
-			id, rule = t.watch.levels[0].tank.ID, "(site) "+rule
+			id, e.Rule = t.watch.levels[0].tank.ID, "(site) "+e.Rule
 		}
-		all[id] = append(all[id], tank.Event{Rule: rule, Note: note, Start: start, End: end})
+		all[id] = append(all[id], e)
 	}
-	return all, nil
+	return all, err
 }
 
 // tankNamedIn is the tank that a note names first, empty when it names none.
@@ -117,22 +107,22 @@ func tankNamedIn(cfg *config.Config, note string) string {
 	return id
 }
 
-// eventBody is an event as it would have been sent.
-type eventBody struct {
-	Rule  string `json:"ruleName"`
-	Note  string `json:"note"`
-	Start string `json:"startTimeString"`
-	End   string `json:"endTimeString"`
-}
-
-// parseTimes reads an event's times back: they are sent without a zone.
-func (d eventBody) parseTimes(cfg *config.Config) (start, end time.Time, err error) {
-	zone := eventZone(cfg.Service.Wire, cfg.Zone)
-	if start, err = parseTime(d.Start, zone, time.Time{}); err == nil {
-		end, err = parseTime(d.End, zone, time.Time{})
+// readEvents reads the events back; their times are sent without a zone.
+func (t *trial) readEvents() (all []tank.Event, err error) {
+	zone := eventZone(t.cfg.Service.Wire, t.cfg.Zone)
+	for _, raw := range t.events {
+		var d diagnosticEvent
+		if err := json.Unmarshal(raw, &d); err != nil {
+			return nil, fmt.Errorf("read an event: %w", err)
+		}
+		e := tank.Event{Rule: d.Rule, Note: d.Note}
+		if e.Start, err = parseTime(d.Start, zone, time.Time{}); err == nil {
+			e.End, err = parseTime(d.End, zone, time.Time{})
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the times of an event %s: %w", d.Rule, err)
+		}
+		all = append(all, e)
 	}
-	if err != nil {
-		return start, end, fmt.Errorf("read the times of an event %s: %w", d.Rule, err)
-	}
-	return start, end, nil
+	return all, nil
 }

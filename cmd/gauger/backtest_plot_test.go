@@ -14,7 +14,7 @@ func TestEventsStandWithTheTankTheyName(t *testing.T) {
 	cfg := &config.Config{Zone: time.UTC, Tanks: []config.Tank{{ID: "TK-1"}, {ID: "TK-10"}, {ID: "TK-2"}}}
 	cfg.Service.Wire = cloud.DefaultWire()
 	trial := &trial{cfg: cfg, watch: watcher{levels: levelsOf(cfg, backtestRange{})}}
-	for _, e := range []eventBody{
+	for _, e := range []diagnosticEvent{
 		{Rule: "gap", Note: "tank TK-10: no reading for 42 min"},
 		{Rule: "transfer", Note: "tank TK-2: 140.2 bbl moved to tank TK-1"},
 		{Rule: "High level", Note: "over 228 in"},

@@ -85,7 +85,7 @@ func (p *proof) play(store, file string, each func(*outbox.Box)) map[string][]js
 	siteLedger, err := ledger.New(site, box, newClock(site), zerolog.Nop())
 	if err == nil {
 		var player collectors.Collector
-		if player, err = sim.New(recordingsOf(cfg, sim.Device{File: file})[0]); err == nil {
+		if player, err = sim.New(recordingOf(cfg, sim.Device{File: file})); err == nil {
 			err = player.Run(context.Background(), lookedAt{siteLedger.Host("rec"), func() {
 				if each != nil {
 					each(box)
