@@ -143,18 +143,24 @@ func (w Wire) level(inches float64) json.Number {
 	return decimal(inches, w.levelDecimals())
 }
 
+// Inches turns a level of the service round.
+func (w Wire) Inches(level float64) float64 {
+	switch w.LevelUnit {
+	case "ft":
+		return level * 12
+	case "m":
+		return level / 0.0254
+	case "cm":
+		return level / 2.54
+	}
+	return level
+}
+
 // LevelSent is the level (inches) that the service has of one: rounded as it is sent, in the service's unit. Where the service is sent
 // less than hundredths of an inch, a gauge is worth more than that, and is rounded to those.
 func (w Wire) LevelSent(inches float64) float64 {
 	sent, err := w.level(inches).Float64()
-	switch w.LevelUnit {
-	case "ft":
-		sent *= 12
-	case "m":
-		sent /= 0.0254
-	case "cm":
-		sent /= 2.54
-	}
+	sent = w.Inches(sent)
 	if err != nil || math.Abs(sent-inches) > 0.01 {
 		return math.Round(100*inches) / 100
 	}

@@ -78,7 +78,7 @@ func (r *ticketRow) figures(h site) figures {
 	if b.Opening.Level == nil || b.Closing.Level == nil {
 		return figures{}
 	}
-	open, closing := inches(h.cloudWire(), *b.Opening.Level), inches(h.cloudWire(), *b.Closing.Level)
+	open, closing := h.cloudWire().Inches(*b.Opening.Level), h.cloudWire().Inches(*b.Closing.Level)
 	f := figures{open: &open, closing: &closing}
 	if bbl, ok := h.barrels(r.Tank, open, closing); ok {
 		f.bbl = &bbl
@@ -169,7 +169,6 @@ type (
 	}
 )
 
-// readTicketFile reads tickets from a file in the service's shape.
 func readTicketFile(c *call, cfg *config.Config, path string) ([]ledger.ManualTicket, error) {
 	return convertRecords(c, path, func(b ticketBody) (ledger.ManualTicket, error) { return b.manualTicket(cfg.Service.Wire, cfg.Zone) })
 }
@@ -189,7 +188,7 @@ func (b ticketBody) manualTicket(wire cloud.Wire, zone *time.Location) (ledger.M
 	}
 	return ledger.ManualTicket{
 		Number: b.Number, Tank: b.Tank.ExternalID, Start: start, End: end,
-		Open: inches(wire, *b.Opening.Level), Close: inches(wire, *b.Closing.Level), SealOn: b.SealOn, SealOff: b.SealOff,
+		Open: wire.Inches(*b.Opening.Level), Close: wire.Inches(*b.Closing.Level), SealOn: b.SealOn, SealOff: b.SealOff,
 		TopTemperature: degF(wire, b.Top), BottomTemperature: degF(wire, b.Bottom), SpecificGravity: b.Gravity, BSW: percent(wire, b.BSW),
 		Comments: b.Comments, Purchaser: b.Purchaser,
 	}, nil
@@ -208,18 +207,6 @@ func ticketTime(wire cloud.Wire, text string, zone *time.Location) (time.Time, e
 		err = onceOnly(text, t)
 	}
 	return t, err
-}
-
-func inches(wire cloud.Wire, v float64) float64 {
-	switch wire.LevelUnit {
-	case "ft":
-		return v * 12
-	case "m":
-		return v / 0.0254
-	case "cm":
-		return v / 2.54
-	}
-	return v
 }
 
 func degF(wire cloud.Wire, v *float64) *float64 {
