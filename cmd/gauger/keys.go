@@ -112,8 +112,9 @@ func readSecret(ctx context.Context, c *call, file, what string) (string, error)
 		return text, asUsageError(err)
 	}
 	if terminal, ok := c.in.(*os.File); ok {
-		if restore := hideTyping(terminal); restore != nil {
-			defer restore()
+		restore, err := changeTerminal(int(terminal.Fd()), func(t *unix.Termios) { t.Lflag &^= unix.ECHO })
+		if err == nil { // else it is none
+			defer func() { _ = restore() }() // the terminal is gone where it fails
 			fmt.Fprintf(c.err, "paste %s and press Enter; it does not show: ", what)
 			defer fmt.Fprintln(c.err)
 		}
@@ -152,21 +153,6 @@ func firstLineOf(ctx context.Context, in io.Reader) (string, error) {
 	case <-ctx.Done():
 		return "", errors.New("interrupted")
 	}
-}
-
-// hideTyping stops a terminal from showing what is typed; nil where the file is no terminal.
-func hideTyping(f *os.File) (restore func()) {
-	fd := int(f.Fd())
-	shown, err := unix.IoctlGetTermios(fd, unix.TCGETS)
-	if err != nil {
-		return nil
-	}
-	hidden := *shown
-	hidden.Lflag &^= unix.ECHO
-	if unix.IoctlSetTermios(fd, unix.TCSETS, &hidden) != nil {
-		return nil
-	}
-	return func() { _ = unix.IoctlSetTermios(fd, unix.TCSETS, shown) } // the terminal is gone then
 }
 
 func keysShowCommand(c *call) *cobra.Command {

@@ -32,14 +32,11 @@ func runTop(ctx context.Context, c *call, _ []string) error {
 		return usageError{"top shows itself on a terminal, and this is none; `gauger status` says it once"}
 	}
 	fd := int(keys.Fd())
-	was, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	restore, err := changeTerminal(fd, func(t *unix.Termios) {
+		t.Lflag &^= unix.ICANON | unix.ECHO | unix.ISIG
+		t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
+	})
 	if err != nil {
-		return fmt.Errorf("ask the terminal for its settings: %w", err)
-	}
-	raw := *was
-	raw.Lflag &^= unix.ICANON | unix.ECHO | unix.ISIG
-	raw.Cc[unix.VMIN], raw.Cc[unix.VTIME] = 1, 0
-	if err := unix.IoctlSetTermios(fd, unix.TCSETS, &raw); err != nil {
 		return fmt.Errorf("have the terminal hand over single keys: %w", err)
 	}
 	_, err = io.WriteString(screen, "\x1b[?1049h\x1b[?25l")
@@ -47,7 +44,18 @@ func runTop(ctx context.Context, c *call, _ []string) error {
 		err = followTop(ctx, c, screen, fd)
 	}
 	_, back := io.WriteString(screen, "\x1b[?25h\x1b[?1049l")
-	return errors.Join(err, back, unix.IoctlSetTermios(fd, unix.TCSETS, was))
+	return errors.Join(err, back, restore())
+}
+
+// changeTerminal gives a terminal other settings; restore gives back those of before.
+func changeTerminal(fd int, change func(*unix.Termios)) (restore func() error, err error) {
+	was, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if err != nil {
+		return nil, err
+	}
+	now := *was
+	change(&now)
+	return func() error { return unix.IoctlSetTermios(fd, unix.TCSETS, was) }, unix.IoctlSetTermios(fd, unix.TCSETS, &now)
 }
 
 // followTop draws until a person has enough.
