@@ -285,7 +285,6 @@ func onlyThereWords(against string) string {
 	return either(against == sentTickets, "only sent", "only in the file")
 }
 
-// gaugesText is a ticket's gauges and volume.
 func (t *comparedTicket) gaugesText() string {
 	if t == nil || t.Open == nil || t.Close == nil {
 		return "-"

@@ -38,7 +38,6 @@ func bookCommand(c *call) *cobra.Command {
 	return cmd
 }
 
-// run prints the tank book: what was in each tank, what came, what left, and what is left unexplained.
 func (o *bookOptions) run(ctx context.Context, c *call, _ []string) error {
 	if o.one != "" {
 		if o.period.From != "" || o.period.To != "" {

@@ -177,7 +177,6 @@ func (g *gatherer) add(name, about string, text []byte, err error) {
 	g.parts = append(g.parts, bundle.Part{Name: name, About: about, Text: text, Err: err})
 }
 
-// files takes the configuration files as they stand.
 func (g *gatherer) files() {
 	for _, f := range []struct{ name, about, path string }{
 		{"gauger.yaml", "the configuration as it stands", g.config}, {lastGoodFile, "the last one that worked", filepath.Join(g.store, lastGoodFile)},

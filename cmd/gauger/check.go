@@ -22,6 +22,7 @@ import (
 	"gauger/agent/tank"
 	"gauger/collectors/modbus"
 	"gauger/config"
+	"gauger/outbox/disk"
 )
 
 type checkOptions struct {
@@ -119,9 +120,8 @@ func roomFor(store string) config.Size {
 		return nil // what cannot be read counts as nothing
 	})
 	for folder := store; ; folder = filepath.Dir(folder) {
-		var st unix.Statfs_t
-		if err := unix.Statfs(folder, &st); err == nil {
-			return config.Size(int64(st.Bavail)*int64(st.Bsize) + has)
+		if free, err := disk.Free(folder); err == nil {
+			return config.Size(free + has)
 		} else if folder == filepath.Dir(folder) {
 			return -1
 		}
@@ -310,13 +310,10 @@ type checkResult struct {
 	Points   int              `json:"points"`
 	Tanks    int              `json:"tanks"`
 	Lines    []lineBudget     `json:"lines"`
-	Disk     diskUse          `json:"disk"`
-}
-
-// diskUse is the most that each store may take, in bytes.
-type diskUse struct {
-	Outbox   int64 `json:"outbox"`
-	Recorder int64 `json:"recorder"`
+	Disk     struct {         // the most that each may take, in bytes
+		Outbox   int64 `json:"outbox"`
+		Recorder int64 `json:"recorder"`
+	} `json:"disk"`
 }
 
 // checkJSON prints the verdict; the exit status is the same as that of the text.
@@ -325,7 +322,7 @@ func checkJSON(c *call, cfg *config.Config, doubts []config.Problem, err error) 
 	if cfg != nil {
 		v.Devices, v.Points, v.Tanks = len(cfg.Devices), cfg.CountPoints(), len(cfg.Tanks)
 		v.Lines = newLineBudgets(cfg.Budgets)
-		v.Disk = diskUse{int64(cfg.Store.MaxBytes), int64(cfg.Recorder.MaxBytes)}
+		v.Disk.Outbox, v.Disk.Recorder = int64(cfg.Store.MaxBytes), int64(cfg.Recorder.MaxBytes)
 	}
 	if problems, ok := errors.AsType[config.Problems](err); ok {
 		v.Problems = problems

@@ -42,17 +42,13 @@ func newLineBudgets(all []modbus.Budget) []lineBudget {
 	for _, b := range all {
 		line := lineBudget{Line: b.Line, Round: milliseconds(b.Round), Silent: milliseconds(b.Silent), Load: b.Load, Loading: b.Loading}
 		for _, s := range b.Shares {
-			line.Devices = append(line.Devices, newDeviceBudget(s))
+			device := deviceBudget{Device: s.Device, Unit: s.Unit, Every: milliseconds(s.Every), Hurried: milliseconds(s.Hurried), Round: milliseconds(s.Round), Load: s.Load}
+			for _, r := range s.Requests {
+				device.Requests = append(device.Requests, requestBudget{r.Table, r.From, r.To, r.Points, r.Gaps, r.Again, milliseconds(r.Takes)})
+			}
+			line.Devices = append(line.Devices, device)
 		}
 		out = append(out, line)
-	}
-	return out
-}
-
-func newDeviceBudget(s modbus.DeviceShare) deviceBudget {
-	out := deviceBudget{Device: s.Device, Unit: s.Unit, Every: milliseconds(s.Every), Hurried: milliseconds(s.Hurried), Round: milliseconds(s.Round), Load: s.Load}
-	for _, r := range s.Requests {
-		out.Requests = append(out.Requests, requestBudget{r.Table, r.From, r.To, r.Points, r.Gaps, r.Again, milliseconds(r.Takes)})
 	}
 	return out
 }
@@ -88,12 +84,7 @@ func printPlan(t *table, b modbus.Budget) {
 			case r.Gaps > 0:
 				why = append(why, fmt.Sprintf("reads across %d that nobody wants", r.Gaps))
 			}
-			t.printf("    %s\t%s\n", requestRange(r), why)
+			t.printf("    %s %d%s\t%s\n", r.Table, r.From, when(r.To != r.From, fmt.Sprintf("-%d", r.To)), why)
 		}
 	}
-}
-
-// requestRange is "holding 100-103".
-func requestRange(r modbus.PlannedRequest) string {
-	return fmt.Sprintf("%s %d%s", r.Table, r.From, when(r.To != r.From, fmt.Sprintf("-%d", r.To)))
 }

@@ -58,7 +58,6 @@ type commissioner struct {
 	offset []string // tanks for which one was written
 }
 
-// run walks through the points that are left.
 func (o *commissionOptions) run(ctx context.Context, c *call, args []string) error {
 	cfg, err := config.Load(c.config)
 	if err != nil {

@@ -42,7 +42,6 @@ func completeFormats(root *cobra.Command) {
 	_ = root.RegisterFlagCompletionFunc("format", words) // the flag is there
 }
 
-// eachCommand calls see with a command and all below it.
 func eachCommand(cmd *cobra.Command, see func(*cobra.Command)) {
 	see(cmd)
 	for _, sub := range cmd.Commands() {
@@ -61,7 +60,6 @@ func completeFiles(root *cobra.Command) {
 	})
 }
 
-// fileNames lets a shell complete the names of files.
 func fileNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveDefault
 }

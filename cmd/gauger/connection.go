@@ -127,7 +127,6 @@ func (d *connection) openInstead(folder string, most config.Size, why string) er
 	return nil
 }
 
-// openStore opens the site's own store.
 func (d *connection) openStore() error {
 	back := func() error { return nil }
 	parts := newLasting(zerolog.New(io.Discard))

@@ -60,7 +60,6 @@ func discoverMQTTCommand(c *call) *cobra.Command {
 	return cmd
 }
 
-// run listens at a broker and prints the lines that would read what it hears.
 func (o *discoverMQTTOptions) run(ctx context.Context, c *call, args []string) error {
 	if len(args) != 1 || o.span <= 0 {
 		return usageError{"discover mqtt wants a broker, such as mqtt://10.20.0.9, or the name of a configured device, and --for longer than zero"}

@@ -34,7 +34,6 @@ func exportReadingsCommand(c *call) *cobra.Command {
 	return cmd
 }
 
-// run prints recorded readings as the CSV that backtest plays.
 func (o *exportReadingsOptions) run(ctx context.Context, c *call, _ []string) error {
 	from, to, err := o.within.readAtSite(c)
 	if err != nil {
@@ -65,11 +64,7 @@ func writeReadings(ctx context.Context, c *call, d *connection, w control.Readin
 		return err
 	}
 	none := true
-	err := d.stream(ctx, "readings", w, func(raw json.RawMessage) error {
-		var r control.RecordingPiece
-		if err := json.Unmarshal(raw, &r); err != nil {
-			return fmt.Errorf("read what the recorder gave: %w", err)
-		}
+	err := d.recording(ctx, w, func(r control.RecordingPiece) error {
 		if r.Damage != "" {
 			fmt.Fprintln(c.err, "warning: "+r.Damage)
 		}
@@ -97,26 +92,26 @@ func unknownPoints(c *call, names []collectors.Point) string {
 	return behind("; ", strings.Join(unknown, "; "))
 }
 
-// stream follows one of the operations that go on, until it is over.
-func (d *connection) stream(ctx context.Context, name string, args any, see func(json.RawMessage) error) error {
+// recording calls see with what the recorder has kept, piece by piece.
+func (d *connection) recording(ctx context.Context, w control.ReadingsArgs, see func(control.RecordingPiece) error) error {
 	if d.remote != nil {
-		return d.remote.Follow(ctx, name, args, see)
+		return d.remote.Follow(ctx, "readings", w, func(raw json.RawMessage) error {
+			var r control.RecordingPiece
+			if err := json.Unmarshal(raw, &r); err != nil {
+				return fmt.Errorf("read what the recorder gave: %w", err)
+			}
+			return see(r)
+		})
 	}
-	raw, err := json.Marshal(args)
+	raw, err := json.Marshal(w)
 	if err != nil {
 		return fmt.Errorf("write down the request: %w", err)
 	}
-	local, err := d.server(name)
+	local, err := d.server("readings")
 	if err != nil {
 		return err
 	}
-	return local.Follow(ctx, name, raw, func(thing any) error {
-		b, err := json.Marshal(thing)
-		if err != nil {
-			return fmt.Errorf("write down the answer: %w", err)
-		}
-		return see(b)
-	})
+	return local.Follow(ctx, "readings", raw, func(thing any) error { return see(thing.(control.RecordingPiece)) })
 }
 
 // replayRecorder calls play with the recorder's readings as a recording. play may end before the recording does.

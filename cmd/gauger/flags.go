@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,8 +20,10 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 		return pflag.ErrHelp // whatever stands behind -h
 	}
 	unknown, isUnknown := errors.AsType[*pflag.NotExistError](err)
-	if isUnknown {
-		cmd = namedCommand(cmd, args)
+	if isUnknown { // the command that the words of the call name, flags or not between them
+		for _, arg := range args {
+			cmd = cmp.Or(subcommand(cmd, arg), cmd)
+		}
 	}
 	hint := fmt.Sprintf("; `%s -h` lists the flags", cmd.CommandPath())
 	if isUnknown {
@@ -40,16 +43,6 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 		return usageError{fmt.Sprintf("%s %s: %s%s", dashed(invalid.GetFlag().Name), strconv.Quote(invalid.GetValue()), unreadValue(invalid), hint)}
 	}
 	return usageError{err.Error() + hint}
-}
-
-// namedCommand is the command below another that the words of a call name, flags or not between them.
-func namedCommand(cmd *cobra.Command, args []string) *cobra.Command {
-	for _, arg := range args {
-		if sub := subcommand(cmd, arg); sub != nil {
-			cmd = sub
-		}
-	}
-	return cmd
 }
 
 // refuseFlags refuses what stands behind a command that has no flags. Before it the flags of all commands may stand: a script
@@ -184,9 +177,7 @@ func twoDashes(root *cobra.Command, args []string) []string {
 		}
 		name, value, given := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
 		if !strings.HasPrefix(arg, "-") || name == "" || strings.HasPrefix(name, "-") {
-			if sub := subcommand(cmd, arg); sub != nil {
-				cmd = sub
-			}
+			cmd = cmp.Or(subcommand(cmd, arg), cmd)
 			out = append(out, arg)
 			continue
 		}

@@ -138,7 +138,6 @@ func exampleOf(name string) (args string, there bool) {
 	return strings.TrimSpace(args), there
 }
 
-// usageLine is a command with its arguments.
 func usageLine(cmd *cobra.Command) string {
 	return strings.TrimSuffix(cmd.CommandPath(), cmd.Name()) + cmd.Use
 }

@@ -101,7 +101,6 @@ func (t *modbusAccess) probe(ctx context.Context, a probeRequest) (p probeResult
 	return p, err
 }
 
-// scan calls see with what each unit did.
 func (t *modbusAccess) scan(ctx context.Context, a scanRequest, see func(unitFound) error) error {
 	if t.daemon == nil {
 		return scanOn(ctx, t.lines, a, see)
@@ -254,11 +253,6 @@ func newTracer(c *call, r *readingPrinter) tracer {
 		t.out = c.err
 	}
 	return t
-}
-
-// traceSpan says how long a trace goes on.
-func traceSpan(watch bool, wait time.Duration) string {
-	return when(!watch, ", for "+wait.String())
 }
 
 // speaks says whether one of the points is read on the line with this URL; without points, or a configuration that names them, any

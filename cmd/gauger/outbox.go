@@ -62,7 +62,6 @@ func (o *selectionFlags) selection(c *call, args []string, usual []string) (sele
 	return s, err
 }
 
-// contains says whether a record was queued in the selection's time.
 func (s selection) contains(e control.Entry) bool {
 	return !e.At.Before(s.from) && (s.to.IsZero() || e.At.Before(s.to))
 }
@@ -126,7 +125,6 @@ func eachRecord(ctx context.Context, c *call, selections []selection, see func(c
 	})
 }
 
-// printRecords prints the records that a command is about.
 func printRecords(ctx context.Context, c *call, selections ...selection) error {
 	if c.format == "csv" {
 		_, err := exportRecords(ctx, c, c.out, selections...)
@@ -139,7 +137,6 @@ func printRecords(ctx context.Context, c *call, selections ...selection) error {
 	return c.show(all, func() error { return printTable(c.out, all, findSite(c).zone()) })
 }
 
-// printTable prints records, a line each.
 func printTable(w io.Writer, all []control.Entry, zone *time.Location) error {
 	if len(all) == 0 {
 		return printf(w, "nothing\n")
@@ -163,7 +160,6 @@ func recordText(e control.Entry) string {
 	return e.Label + behind(" for ", e.Address) + behind(": ", e.Says) + when(unreadable && e.Body != nil, fmt.Sprintf(": %.60q", raw))
 }
 
-// reasonText says why a record is where it is.
 func reasonText(e control.Entry) string {
 	source, raw, reason, unreadable := e.Message()
 	switch {

@@ -21,7 +21,6 @@ func outboxShowCommand(c *call) *cobra.Command {
 	return takes(newCommand(c, "show STREAM/SEQ", "one record: the request that takes it, why it waits, the answer", runOutboxShow), 1, "outbox show wants one record, as STREAM/NUMBER")
 }
 
-// runOutboxShow prints one record whole.
 func runOutboxShow(ctx context.Context, c *call, args []string) error {
 	which, err := parseRecord(args[0], true)
 	if err != nil {

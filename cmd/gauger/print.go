@@ -81,7 +81,6 @@ func steers(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == '\ufeff')
 }
 
-// printf writes a text that is formatted.
 func printf(w io.Writer, format string, args ...any) error {
 	_, err := fmt.Fprintf(w, format, args...)
 	return err
@@ -181,7 +180,6 @@ func takePlace(f *os.File, path string, old os.FileInfo, wrote error) error {
 	return err
 }
 
-// firstLine is the first line of a longer text.
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
@@ -227,7 +225,6 @@ func spreadsheetText(s string) string {
 	return s
 }
 
-// durationText is a duration for the eye.
 func durationText(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%.1f ms", milliseconds(d))

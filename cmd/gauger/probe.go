@@ -149,7 +149,6 @@ func probeCommand(c *call) *cobra.Command {
 	return cmd
 }
 
-// run shows one register as it is and in every type, order, scale and offset, ranked.
 func (o *probeOptions) run(ctx context.Context, c *call, args []string) (err error) {
 	o.request.Input = o.kind == "input"
 	if err := errors.Join(checkTimeout(o.request.Timeout), o.request.readArgs(args), o.request.readExpected(o.expect, o.between, o.height), o.request.checkName()); err != nil {

@@ -65,7 +65,6 @@ func (o *proofOptions) run(ctx context.Context, c *call, _ []string) error {
 	return err
 }
 
-// failureText says why the ledger does not hold.
 func (p *ledgerProof) failureText() string {
 	for _, s := range p.Streams {
 		if !s.Holds && !onlyLossUnknown(s) {
@@ -158,7 +157,6 @@ func onlyLossUnknown(s control.StreamProof) bool {
 // lossUnknown says why a ledger does not hold that fits its records.
 const lossUnknown = "NOT KNOWN: the outbox was damaged, its counts too; more may have been accepted, and lost, than is counted here"
 
-// eventsText says how the service's events compare with those that were sent.
 func (p *ledgerProof) eventsText(t *table) {
 	e := p.Events
 	t.printf("\nDIAGNOSTIC EVENTS by their start: %d delivered", e.Delivered)
@@ -190,7 +188,12 @@ func apart(all []control.EventCount) (n int) {
 func (p *ledgerProof) csvLines(of string, h site) [][]string {
 	switch of {
 	case "tickets":
-		return withHeader("number,tank,start,end,state,answered,status,correlation_id,remark,void,replaces,replaced_by", p.withVoid(p.ticketLines(h, time.RFC3339)))
+		lines := p.ticketLines(h, time.RFC3339)
+		for i := range p.Tickets {
+			r := &p.Tickets[i]
+			lines[i+1] = append(lines[i+1], strconv.FormatBool(r.Voided != ""), r.Replaces, r.ReplacedBy)
+		}
+		return withHeader("number,tank,start,end,state,answered,status,correlation_id,remark,void,replaces,replaced_by", lines)
 	case "events":
 		return withHeader("difference,rule,start,object,delivered,service", p.eventLines())
 	}
@@ -237,15 +240,6 @@ func (r *ticketRow) proofRemark() string {
 		all = append([]string{"void"}, all...)
 	}
 	return strings.Join(all, "; ")
-}
-
-// withVoid puts behind the tickets' lines, for a program, which of them are void and what stands in their place.
-func (p *ledgerProof) withVoid(lines [][]string) [][]string {
-	for i := range p.Tickets {
-		r := &p.Tickets[i]
-		lines[i+1] = append(lines[i+1], strconv.FormatBool(r.Voided != ""), r.Replaces, r.ReplacedBy)
-	}
-	return lines
 }
 
 // eventLines are the events in which the service and the receipts differ.

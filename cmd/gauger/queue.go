@@ -150,7 +150,8 @@ func strictly(raw []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	err := d.Decode(into)
-	if name, unknown := unknownField(err); unknown {
+	if quoted, unknown := strings.CutPrefix(fmt.Sprint(err), "json: unknown field "); unknown { // which has no type of its own
+		name := strings.Trim(quoted, `"`)
 		known := fieldsOf(reflect.TypeOf(into).Elem(), "")
 		if places := placesOf(name, known); len(places) > 0 {
 			return fmt.Errorf("%s stands in the wrong place; it belongs at %s; the fields are %s", name, strings.Join(places, " or "), strings.Join(known, ", "))
@@ -181,15 +182,6 @@ func placesOf(name string, known []string) (places []string) {
 		}
 	}
 	return places
-}
-
-// unknownField finds the name in the decoder's complaint, which has no type of its own.
-func unknownField(err error) (string, bool) {
-	if err == nil {
-		return "", false
-	}
-	quoted, ok := strings.CutPrefix(err.Error(), "json: unknown field ")
-	return strings.Trim(quoted, `"`), ok
 }
 
 // jsonProblem says what is wrong with JSON, with the line where it is known.

@@ -41,7 +41,6 @@ func readCommand(c *call) *cobra.Command {
 	return cmd
 }
 
-// run asks the devices once, or goes on until it is interrupted.
 func (o *readOptions) run(ctx context.Context, c *call, args []string) error {
 	daemon, err := console.Dial(c.socket)
 	if err == nil {
@@ -51,7 +50,7 @@ func (o *readOptions) run(ctx context.Context, c *call, args []string) error {
 		}
 		out := newReadings(c.out, c, h)
 		if o.trace {
-			fmt.Fprintf(c.err, "gauger is running; these are its frames and readings%s\n", traceSpan(o.watch, o.wait)+otherAtWork(ctx, c, daemon))
+			fmt.Fprintf(c.err, "gauger is running; these are its frames and readings%s\n", when(!o.watch, ", for "+o.wait.String())+otherAtWork(ctx, c, daemon))
 			return out.tracedFromDaemon(ctx, &modbusAccess{daemon: daemon}, args, newTracer(c, out), o.watch, o.wait)
 		}
 		fmt.Fprintln(c.err, "gauger is running; these are its readings"+otherAtWork(ctx, c, daemon))
@@ -166,7 +165,6 @@ func shortValue(value string) string {
 	return strconv.FormatFloat(v, 'g', 7, 64)
 }
 
-// fromDaemon prints what the running gauger reads.
 func (r *readingPrinter) fromDaemon(ctx context.Context, daemon *console.Client, points []string, watch bool) error {
 	if watch {
 		return daemon.Watch(ctx, points, r.print)
@@ -185,7 +183,7 @@ func (r *readingPrinter) fromDaemon(ctx context.Context, daemon *console.Client,
 	return r.printUnheard(r.site.points(points), func(p collectors.Point) string { return when(!seen[p], "the running gauger has not read it yet") })
 }
 
-// printUnheard prints a bad reading for each point that was not heard, and says why; empty: it was.
+// printUnheard prints a bad reading for each point that was not heard, and says why; empty: it was. Status 1 where a reading was not good.
 func (r *readingPrinter) printUnheard(points []config.PointInfo, why func(collectors.Point) string) error {
 	for _, p := range points {
 		if text := why(p.Point); text != "" {
@@ -194,19 +192,14 @@ func (r *readingPrinter) printUnheard(points []config.PointInfo, why func(collec
 			}
 		}
 	}
-	return r.exitError()
+	if r.bad {
+		return errQuiet // each has said why
+	}
+	return r.err
 }
 
 func (r *readingPrinter) printBad(p config.PointInfo, why string) error {
 	return r.print(control.PointReadingOf(collectors.Reading{Point: p.Point, Value: math.NaN(), Unit: p.Unit, At: time.Now(), Err: errors.New(why)}))
-}
-
-// exitError is status 1 when a reading was not good; each has said why.
-func (r *readingPrinter) exitError() error {
-	if r.bad {
-		return errQuiet
-	}
-	return r.err
 }
 
 // fromDevices runs the collectors with a host that only prints.
@@ -242,7 +235,6 @@ func (r *readingPrinter) fromDevices(parent context.Context, cfg *config.Config,
 	})
 }
 
-// runCollectors runs the collectors until all of them have ended.
 func runCollectors(ctx context.Context, gather []collectors.Named, host collectors.Host) error {
 	errs := make([]error, len(gather))
 	var wg sync.WaitGroup

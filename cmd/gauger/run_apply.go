@@ -136,7 +136,8 @@ func (a *atWork) try(ctx context.Context, o applyOrder) (applyPlan, error) {
 	if err != nil {
 		return plan, err
 	}
-	why, forNow := apply.Refusals(cfg, old, changes, d.box.Used(), loading(status))
+	loading := tanksThat(status, func(t ledger.TankStatus) bool { return t.Phase != "idle" && t.Phase != "waiting" })
+	why, forNow := apply.Refusals(cfg, old, changes, d.box.Used(), loading)
 	known := ""
 	if !o.Again {
 		known = a.failure(plan.Hash)
@@ -144,7 +145,8 @@ func (a *atWork) try(ctx context.Context, o applyOrder) (applyPlan, error) {
 	if plan.Refused = slices.Concat(why, forNow); known != "" {
 		plan.Refused = []string{known + "; --again tries it once more"}
 	}
-	plan.Unjudged, plan.Foreseen = unjudged(status), foreseen(status, old, cfg)
+	plan.Unjudged = tanksThat(status, func(t ledger.TankStatus) bool { return t.Level == nil || t.Quality != "good" }) // a change can make nothing of theirs worse
+	plan.Foreseen = foreseen(status, old, cfg)
 	if left, err := d.server.Ledger.Tickets(); err == nil { // else who looks for them is told why not
 		plan.Foreseen = append(plan.Foreseen, outdated(left, old, cfg, o.URL, time.Now())...)
 	}
@@ -171,10 +173,10 @@ func (a *atWork) try(ctx context.Context, o applyOrder) (applyPlan, error) {
 	return plan, err
 }
 
-// unjudged are the tanks without a good level: a change can make nothing of theirs worse.
-func unjudged(s control.Status) (ids []string) {
+// tanksThat are the ids of the tanks of which something holds.
+func tanksThat(s control.Status, holds func(ledger.TankStatus) bool) (ids []string) {
 	for _, t := range s.Tanks {
-		if t.Level == nil || t.Quality != "good" {
+		if holds(t) {
 			ids = append(ids, t.ID)
 		}
 	}
@@ -202,16 +204,6 @@ func foreseen(s control.Status, old, now *config.Config) (says []string) {
 		}
 	}
 	return says
-}
-
-// loading are the tanks that are being hauled.
-func loading(s control.Status) (ids []string) {
-	for _, t := range s.Tanks {
-		if t.Phase != "idle" && t.Phase != "waiting" {
-			ids = append(ids, t.ID)
-		}
-	}
-	return ids
 }
 
 // watchOf is a watch that knows what was changed.

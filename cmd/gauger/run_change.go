@@ -200,7 +200,6 @@ func (a *atWork) goBack(reasons ...string) error {
 	return nil
 }
 
-// tellFailed leaves the event of a configuration that failed.
 func (a *atWork) tellFailed(d *daemon, source, what string, reasons []string) {
 	now := time.Now().Round(0)
 	e := ledger.Event{Rule: eventrules.ConfigFailed, Start: now, End: now, Note: fmt.Sprintf("the configuration of %s %s: %s", source, what, strings.Join(reasons, "; "))}
@@ -226,18 +225,23 @@ func (a *atWork) stand() error {
 	return err
 }
 
-// inPlace is the hash of the file in whose place another one is at work, and where that is from; nowhere while it is only tried. watched:
-// it is, and it is not the file's own, which a reload would take.
-func (a *atWork) inPlace() (base, source string, watched bool) {
+// standIn is what is at work in the place of a file.
+type standIn struct {
+	base    string // hash of that file
+	source  string // where it is from; nowhere while it is only tried
+	watched bool   // it is tried, and is not the file's own, which a reload would take
+}
+
+func (a *atWork) inPlace() standIn {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
 	case a.was != nil:
-		return a.base, "", a.is.source != a.c.config
+		return standIn{base: a.base, watched: a.is.source != a.c.config}
 	case a.book.Applied != nil:
-		return a.book.Applied.Base, a.book.Applied.Source, false
+		return standIn{base: a.book.Applied.Base, source: a.book.Applied.Source}
 	}
-	return "", "", false
+	return standIn{}
 }
 
 // failure is why a file is not loaded again; empty: nothing speaks against it.

@@ -238,7 +238,7 @@ func TestAFileThatWasNotTakenSaysWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	tried := map[string]string{}
-	says := configOnDisk(path, v, func() (string, string, bool) { return "", "", false }, func(hash string) string { return tried[hash] })
+	says := configOnDisk(path, v, func() standIn { return standIn{} }, func(hash string) string { return tried[hash] })
 	if got := says(); got != "" {
 		t.Fatalf("the file is at work, and it says %q", got)
 	}

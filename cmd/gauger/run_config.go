@@ -124,11 +124,11 @@ func sayNoneKept(c *call, path, store string) {
 
 // configOnDisk says, whenever somebody looks, whether the file is another one than what is at work. v.bad is why that is the last good
 // one; nil: it is the file's, or was applied in its place, of which inPlace knows. The file is read again only when something has changed.
-func configOnDisk(path string, v *revision, inPlace func() (base, source string, watched bool), failure func(hash string) string) func() string {
+func configOnDisk(path string, v *revision, inPlace func() standIn, failure func(hash string) string) func() string {
 	var mu sync.Mutex
 	var seen fs.FileInfo
-	var text, base, source, other string // other: hash of what is on the disk and not at work
-	var watched bool
+	var place standIn
+	var text, other string                            // other: hash of what is on the disk and not at work
 	atWork, whole, bad := v.cfg.Hash(), v.hash, v.bad // what was applied has its strapping tables within
 	return func() string {
 		mu.Lock()
@@ -140,9 +140,9 @@ func configOnDisk(path string, v *revision, inPlace func() (base, source string,
 			return text
 		}
 		info, err := os.Stat(path)
-		was, from, tried := base, source, watched
-		base, source, watched = inPlace()
-		if err == nil && seen != nil && base == was && source == from && watched == tried && info.ModTime().Equal(seen.ModTime()) && info.Size() == seen.Size() {
+		was := place
+		place = inPlace()
+		if err == nil && seen != nil && place == was && info.ModTime().Equal(seen.ModTime()) && info.Size() == seen.Size() {
 			return say()
 		}
 		if err != nil {
@@ -150,7 +150,7 @@ func configOnDisk(path string, v *revision, inPlace func() (base, source string,
 		}
 		seen = info
 		now, err := loadRevision(path)
-		if other = ""; err == nil && now.cfg.Hash() != atWork && now.hash != whole && now.hash != base {
+		if other = ""; err == nil && now.cfg.Hash() != atWork && now.hash != whole && now.hash != place.base {
 			other = now.hash
 		}
 		switch {
@@ -160,9 +160,9 @@ func configOnDisk(path string, v *revision, inPlace func() (base, source string,
 			text = lastGoodDoubt(err)
 		case now.cfg.Hash() == atWork || now.hash == whole:
 			text = ""
-		case now.hash == base:
-			text = appliedDoubt(path, v.cfg.Store.Path, source)
-		case watched:
+		case now.hash == place.base:
+			text = appliedDoubt(path, v.cfg.Store.Path, place.source)
+		case place.watched:
 			text = path + " was changed and is not at work: another change is being watched; `gauger apply --back` ends that, then `systemctl reload gauger` takes it"
 		case bad != nil:
 			text = path + " is good again, and the last good one is still at work: " + takenBy(path, v.cfg, now.cfg)

@@ -174,15 +174,13 @@ func (d *daemon) run(ctx context.Context, socket string) error {
 		d.agent.Workers = append(d.agent.Workers, func(ctx context.Context) error { return console.Serve(ctx, l, h) })
 	})
 	d.retryLacking(ctx, false)
-	d.agent.Workers = append(d.agent.Workers, d.tellStatus, d.client.Keys().Run, d.server.Flash.Run,
-		func(ctx context.Context) error { return d.link.Run(ctx, d.storeLinkUsage) })
+	d.agent.Workers = append(d.agent.Workers, d.client.Keys().Run, d.server.Flash.Run,
+		func(ctx context.Context) error { return d.link.Run(ctx, d.storeLinkUsage) },
+		func(ctx context.Context) error { // what systemd shows is the first line of the status
+			d.agent.Systemd.TellStatus(ctx, agent.StatusEvery, d.server.Headline)
+			return nil
+		})
 	return d.agent.Run(ctx)
-}
-
-// tellStatus is the worker that keeps what systemd shows at the first line of the status.
-func (d *daemon) tellStatus(ctx context.Context) error {
-	d.agent.Systemd.TellStatus(ctx, agent.StatusEvery, d.server.Headline)
-	return nil
 }
 
 // listen opens the socket, and the page where one is configured, and gives each to serve, with what people are without when

@@ -146,10 +146,8 @@ func (p *statusPage) write() {
 		p.tanks()
 	}
 	p.badPoints()
-	head := "\nhint: "
-	for _, hint := range p.s.AllHints() {
-		p.printf(head+"%s", hint)
-		head = "hint: "
+	for i, hint := range p.s.AllHints() {
+		p.printf(when(i == 0, "\n")+"hint: %s", hint)
 	}
 	if p.short {
 		if p.s.Shut == "" {
@@ -216,12 +214,10 @@ func (p *statusPage) badPoints() {
 		}
 		rows[i] = append(rows[i], string(x.Point))
 	}
-	head := "\nNOT GOOD\t"
 	first, left := p.shown(len(rows), shortList)
-	for _, r := range rows[:first] {
+	for i, r := range rows[:first] {
 		more := len(r) - 3
-		p.printf(head+"%s\t%s\t%s", r[2]+when(more > 0, fmt.Sprintf(" and %d more", more)), r[1], r[0])
-		head = "\t"
+		p.printf(when(i == 0, "\nNOT GOOD")+"\t%s\t%s\t%s", r[2]+when(more > 0, fmt.Sprintf(" and %d more", more)), r[1], r[0])
 	}
 	if left > 0 {
 		p.printf("and %d more: `gauger status --all`", left)
@@ -253,10 +249,8 @@ func (p *statusPage) unwatched() {
 
 // unusedReadings says how much was not used since nobody knows when it was true.
 func (p *statusPage) unusedReadings() {
-	head := "\nNOT USED\t"
-	for _, u := range p.s.Unused {
-		p.printf(head+"%s\t%s without a time of the device, which may have waited at the broker; the last %s", u.Point, countText(int(u.Count), "reading"), timeText(u.Last, p.zone))
-		head = "\t"
+	for i, u := range p.s.Unused {
+		p.printf(when(i == 0, "\nNOT USED")+"\t%s\t%s without a time of the device, which may have waited at the broker; the last %s", u.Point, countText(int(u.Count), "reading"), timeText(u.Last, p.zone))
 	}
 }
 
@@ -349,14 +343,15 @@ func (p *statusPage) flash() {
 
 // modbusLines says how each line does: how much of its time is taken, and what went wrong on it.
 func (p *statusPage) modbusLines() {
-	head := "\nLINE\tLOAD\tROUND\tREQUESTS\tNO ANSWER\tREFUSED\tDAMAGED\tRECONNECTS\n"
+	if len(p.s.Lines) > 0 {
+		p.printf("\nLINE\tLOAD\tROUND\tREQUESTS\tNO ANSWER\tREFUSED\tDAMAGED\tRECONNECTS")
+	}
 	for _, l := range p.s.Lines {
 		round := 0.0
 		for _, r := range l.Rounds {
 			round += r.Took
 		}
-		p.printf(head+"%s\t%.0f %%\t%s\t%d\t%d\t%d\t%d\t%d", l.Line, 100*l.Load, durationText(time.Duration(round*float64(time.Second))), l.Requests, l.Timeouts+l.Down, l.Exceptions, l.BadFrames, l.Reconnects)
-		head = ""
+		p.printf("%s\t%.0f %%\t%s\t%d\t%d\t%d\t%d\t%d", l.Line, 100*l.Load, durationText(time.Duration(round*float64(time.Second))), l.Requests, l.Timeouts+l.Down, l.Exceptions, l.BadFrames, l.Reconnects)
 	}
 }
 

@@ -124,7 +124,9 @@ func valueRecords(c *call, cfg *config.Config, stream, well string, all []wellSe
 		case len(w.sets) == 0:
 			return nil, fmt.Errorf("well %s: there is no value", w.well)
 		}
-		warnWell(c, cfg, w.well)
+		if len(cfg.Wells) > 0 && !slices.ContainsFunc(cfg.Wells, func(x config.Well) bool { return x.ID == w.well }) { // it may be mistyped
+			fmt.Fprintf(c.err, "warning: %s is not a well of the configuration; check the id\n", w.well)
+		}
 		for _, set := range w.sets {
 			r, err := valueRecord(c, cfg, stream, w.well, set)
 			if err != nil {
@@ -134,14 +136,6 @@ func valueRecords(c *call, cfg *config.Config, stream, well string, all []wellSe
 		}
 	}
 	return records, nil
-}
-
-// warnWell says that a well is none of the configured ones, where there are any: its id may be mistyped.
-func warnWell(c *call, cfg *config.Config, id string) {
-	known := slices.ContainsFunc(cfg.Wells, func(w config.Well) bool { return w.ID == id })
-	if len(cfg.Wells) > 0 && !known {
-		fmt.Fprintf(c.err, "warning: %s is not a well of the configuration; check the id\n", id)
-	}
 }
 
 // valueRecord encodes one set, in the order in which it stands.

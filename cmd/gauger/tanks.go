@@ -92,7 +92,6 @@ func tanksInhibitCommand(c *call) *cobra.Command {
 	return cmd
 }
 
-// run keeps a tank from making tickets while somebody works on it.
 func (o *tanksInhibitOptions) run(ctx context.Context, c *call, args []string) error {
 	if strings.TrimSpace(o.why) == "" {
 		return usageError{"say why with --why: the reason stands in the event"}

@@ -71,13 +71,6 @@ func addTicketFlags(f *pflag.FlagSet) *handTicket {
 	return t
 }
 
-func (t *handTicket) anyGiven() bool {
-	w := t.ManualTicket
-	figures := w.TopTemperature != nil || w.BottomTemperature != nil || w.SpecificGravity != nil || w.BSW != nil
-	return figures || t.start+t.end+t.open+t.closing+w.Tank+w.Purchaser+w.SealOn+w.SealOff+w.Comments+w.Number+w.Replaces+w.Why != ""
-}
-
-// manualTicket reads times and gauges.
 func (t *handTicket) manualTicket(c *call, cfg *config.Config) (ledger.ManualTicket, error) {
 	for _, x := range [][2]string{{"--tank", t.Tank}, {"--start", t.start}, {"--end", t.end}, {"--open", t.open}, {"--close", t.closing}} {
 		if x[1] == "" {
@@ -156,7 +149,7 @@ func (o *ticketsAddOptions) run(ctx context.Context, c *call, args []string) err
 	switch {
 	case len(args) > 0:
 		return usageError{fmt.Sprintf("tickets add takes flags only, not %q; put texts with blanks in quotes", args)}
-	case o.queue.file != "" && o.ticket.anyGiven():
+	case o.queue.file != "" && *o.ticket != (handTicket{}):
 		return usageError{"--file has everything in it; leave the other flags out"}
 	}
 	cfg, err := config.Load(c.config)
@@ -198,7 +191,7 @@ func addTickets(ctx context.Context, c *call, d *connection, s *queueFlags, cfg 
 	for _, w := range all {
 		var q control.QueuedRecord
 		if err := d.request(ctx, "tickets.add", w, &q); err != nil {
-			return fmt.Errorf("%w%s", err, queuedBefore(numbers))
+			return fmt.Errorf("%w%s", err, behind("; queued before that: ", strings.Join(numbers, ", ")))
 		}
 		if q.Warning != "" {
 			fmt.Fprintln(c.err, "warning: "+q.Warning)
@@ -224,11 +217,6 @@ func addTickets(ctx context.Context, c *call, d *connection, s *queueFlags, cfg 
 // voidedText says what gauger cannot do about a ticket that the service has.
 func voidedText(c *call, number string) error {
 	return printf(c.err, "%s counts no more in gauger's lists and sums. The service takes no ticket back: an event there says so; have it voided in the accounting, at the purchaser's too\n", strings.ToUpper(number))
-}
-
-// queuedBefore names the tickets that were queued before something went wrong.
-func queuedBefore(numbers []string) string {
-	return behind("; queued before that: ", strings.Join(numbers, ", "))
 }
 
 func (d *connection) ticketDeliveries(ctx context.Context, numbers []string) ([]sentRecord, error) {

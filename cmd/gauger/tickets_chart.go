@@ -15,15 +15,16 @@ const (
 	chartHigh = 9
 )
 
-// glyphs are the characters that a chart is drawn with, but for its dots.
+// glyphs are the characters that a chart is drawn with, and how many dots one has: braille eight, ASCII three heights.
 type glyphs struct {
 	side, edge, corner string
 	line, tick, mark   rune
+	across, down       int
 }
 
 var (
-	boxGlyphs   = glyphs{side: " │", edge: " ┤", corner: "└", line: '─', tick: '┬', mark: '┊'}
-	plainGlyphs = glyphs{side: " |", edge: " +", corner: "+", line: '-', tick: '+', mark: '|'}
+	boxGlyphs   = glyphs{side: " │", edge: " ┤", corner: "└", line: '─', tick: '┬', mark: '┊', across: 2, down: 4}
+	plainGlyphs = glyphs{side: " |", edge: " +", corner: "+", line: '-', tick: '+', mark: '|', across: 1, down: 3}
 )
 
 // chart draws a level over time in a terminal.
@@ -60,14 +61,6 @@ func chartOf(l *tank.Load, zone *time.Location, plain bool) (c chart, ok bool) {
 	return c, c.last > c.first
 }
 
-// dotsPerCharacter across and down: braille has eight, ASCII three heights.
-func (c *chart) dotsPerCharacter() (across, down int) {
-	if c.plain {
-		return 1, 3
-	}
-	return 2, 4
-}
-
 func (c *chart) render() []string {
 	c.draw()
 	var out []string
@@ -100,9 +93,8 @@ func (c *chart) draw() {
 }
 
 func (c *chart) drawLine(t0, v0, t1, v1 float64) {
-	across, down := c.dotsPerCharacter()
 	place := func(t, v float64) (x, y float64) {
-		return (t - c.first) / (c.last - c.first) * float64(chartWide*across-1), (c.high - v) / (c.high - c.low) * float64(chartHigh*down-1)
+		return (t - c.first) / (c.last - c.first) * float64(chartWide*c.across-1), (c.high - v) / (c.high - c.low) * float64(chartHigh*c.down-1)
 	}
 	x0, y0 := place(t0, v0)
 	x1, y1 := place(t1, v1)
@@ -116,12 +108,11 @@ func (c *chart) drawLine(t0, v0, t1, v1 float64) {
 var braille = [2][4]uint8{{1, 2, 4, 64}, {8, 16, 32, 128}}
 
 func (c *chart) dot(x, y int) {
-	across, down := c.dotsPerCharacter()
-	bit := uint8(1) << (y % down)
+	bit := uint8(1) << (y % c.down)
 	if !c.plain {
-		bit = braille[x%across][y%down]
+		bit = braille[x%c.across][y%c.down]
 	}
-	c.dots[y/down][x/across] |= bit
+	c.dots[y/c.down][x/c.across] |= bit
 }
 
 // row is one line of the drawing, with the start and the end of the load as dotted lines behind it.

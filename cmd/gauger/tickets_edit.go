@@ -158,8 +158,6 @@ func (d *connection) heldNumber(ctx context.Context, given string) (string, erro
 	return "", fmt.Errorf("%w among those held: %s%s; `gauger tickets list` shows them all", ledger.ErrNoTicket, given, hint)
 }
 
-
-
 type ticketsReleaseOptions struct{ wait waitOptions }
 
 func ticketsReleaseCommand(c *call) *cobra.Command {

@@ -24,7 +24,6 @@ func ticketsExplainCommand(c *call) *cobra.Command {
 	return cmd
 }
 
-// run says in sentences why a ticket is a ticket, or for a time and a tank why there is none.
 func (o *ticketsExplainOptions) run(ctx context.Context, c *call, args []string) error {
 	q, err := readQuestion(c, o.id, o.at, args)
 	if err != nil {
@@ -136,7 +135,6 @@ func (r *ticketRow) sentences(h site) []string {
 	return append(out, r.outcomeSentences(h)...)
 }
 
-// lowerFirst makes the first letter small.
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
 func partsText(l *tank.Load) string {
@@ -299,7 +297,6 @@ func bounds(s *tank.Span, zone *time.Location) string {
 	return fmt.Sprintf("between %s on %s and %s on %s", from.Format("15:04"), from.Format("January 2"), to.Format("15:04"), to.Format("January 2"))
 }
 
-// fellUnseen is the first sentence about a fall that nobody saw.
 func fellUnseen(s *tank.Span, zone *time.Location, id string, open, closing float64) string {
 	text := bounds(s, zone)
 	return fmt.Sprintf("%s%s the level of tank %s fell from %s to %s; no reading came in between, so when in that time it fell is not known.",
@@ -314,7 +311,6 @@ func leastRate(l *tank.Load) float64 {
 	return l.RemovedBbl / l.Gap.Minutes()
 }
 
-// inflowUnseen estimates the inflow by the levels before and after.
 func inflowUnseen(l *tank.Load) string {
 	if !ledger.InflowKnown(l) {
 		return "What flowed in meanwhile is not known; more than the difference may have left the tank."
@@ -322,7 +318,6 @@ func inflowUnseen(l *tank.Load) string {
 	return fmt.Sprintf("At the pace of before and after about %s flowed in meanwhile; then %.1f bbl left the tank.", ledger.InflowText(l), l.RemovedBbl)
 }
 
-// paceUnseen bounds the rate at which the oil left.
 func paceUnseen(l *tank.Load) string {
 	least := leastRate(l)
 	return "It is not known how fast it left, nor in how many parts" +

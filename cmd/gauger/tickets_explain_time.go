@@ -66,7 +66,6 @@ func dayTaken(text string, at time.Time, zone *time.Location, now time.Time) str
 	return fmt.Sprintf("%s has not come yet today, it is %s: this is about yesterday, %s.", text, now.In(zone).Format("15:04"), at.In(zone).Format("January 2"))
 }
 
-// explainTime says what became of a tank's level at a time.
 func explainTime(ctx context.Context, c *call, q explainQuestion) error {
 	var w ledger.Explanation
 	var rows []ticketRow
@@ -186,7 +185,6 @@ var faultWords = map[string]string{
 	eventrules.UnexplainedLoss: "the level went down more slowly than any load",
 }
 
-// verdictSentences tells what the detector made of a movement or a fault.
 func (a *timeAnswer) verdictSentences(v *tank.Verdict) []string {
 	if what, isFault := faultWords[v.What]; isFault {
 		return []string{fmt.Sprintf("%s %s: %s.", spokenPeriod(v.Start, v.End, a.h.zone()), what, v.Why)}

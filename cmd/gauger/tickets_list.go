@@ -39,7 +39,6 @@ func ticketsListCommand(c *call) *cobra.Command {
 	return cmd
 }
 
-// run lists the tickets, the newest last.
 func (o *ticketsListOptions) run(ctx context.Context, c *call, _ []string) error {
 	h := findSite(c)
 	if err := readMonth(o.month, &o.period.from, &o.period.to); err != nil {
@@ -88,13 +87,7 @@ func (h site) notBegun(date string, now time.Time) string {
 
 // touched is when it was written or anything was said of it last; of one that is held, its end at the least.
 func (r *ticketRow) touched() time.Time {
-	last := r.Changed()
-	for _, t := range []time.Time{r.End, r.Written()} {
-		if t.After(last) {
-			last = t
-		}
-	}
-	return last
+	return slices.MaxFunc([]time.Time{r.Changed(), r.End, r.Written()}, time.Time.Compare)
 }
 
 // sayLostTickets says below an empty list that there were tickets, which a damaged or deleted outbox file took.

@@ -41,7 +41,6 @@ func ticketsMatchCommand(c *call) *cobra.Command {
 	return cmd
 }
 
-// run records what a truck's own ticket says of a load.
 func (o *ticketsMatchOptions) run(ctx context.Context, c *call, args []string) error {
 	o.request.Hauler = strings.TrimSpace(o.request.Hauler)
 	switch {
@@ -74,7 +73,6 @@ func (o *ticketsMatchOptions) run(ctx context.Context, c *call, args []string) e
 	})
 }
 
-// printMatch shows the difference after a change.
 func printMatch(c *call, b *ledger.TicketRecord) error {
 	h := b.TruckTotals()
 	if c.json() {

@@ -24,7 +24,6 @@ func ticketsShowCommand(c *call) *cobra.Command {
 	return cmd
 }
 
-// run prints all that is known of one ticket, with a picture of the level.
 func (o *ticketsShowOptions) run(ctx context.Context, c *call, args []string) error {
 	rows, err := listTickets(ctx, c)
 	if err != nil {
@@ -101,7 +100,6 @@ func (r *ticketRow) addTimes(s *sheet, h site, at func(time.Time) string) {
 	s.add("not seen", "no reading came inside; all of it was %s", bounds(r.Load.Hidden(), h.zone()))
 }
 
-// addGauges adds the two levels, and the barrels by the tank's table.
 func (r *ticketRow) addGauges(s *sheet, h site) {
 	g := r.figures(h)
 	if g.open == nil {
@@ -153,7 +151,6 @@ func computedEdges(l *tank.Load) (edges []string) {
 	return edges
 }
 
-// addVolumes adds the chain from the gauges to barrels at 60 degrees.
 func addVolumes(s *sheet, v *ledger.Volumes) {
 	if v.OpenWaterBbl+v.CloseWaterBbl > 0 {
 		s.add("free water", "%.2f bbl at the opening, %.2f bbl at the closing", v.OpenWaterBbl, v.CloseWaterBbl)
@@ -239,7 +236,6 @@ func (r *ticketRow) addEdits(s *sheet, h site) {
 	}
 }
 
-// addPeople adds who wrote, released, rejected or matched the ticket.
 func (r *ticketRow) addPeople(s *sheet, at func(time.Time) string) {
 	if r.Person != "" {
 		s.add(either(r.Load == nil, "written by", "released by"), "%s", r.Person)
@@ -261,7 +257,6 @@ func (r *ticketRow) addPeople(s *sheet, at func(time.Time) string) {
 	}
 }
 
-// addReceipt adds the service's answer.
 func (r *ticketRow) addReceipt(s *sheet, at func(time.Time) string) {
 	s.add("unclear", "%s", r.Unclear.Text(at))
 	s.add("looked", "%s", r.Looked)
@@ -280,13 +275,11 @@ func (r *ticketRow) labels(h site) (purchaser, sealOff, sealOn string) {
 	return r.Labels(h.cloudWire(), buyer)
 }
 
-// purchaser is who buys.
 func (r *ticketRow) purchaser(h site) string {
 	name, _, _ := r.labels(h)
 	return name
 }
 
-// feetAndInches is a level as a gauger writes it, and in inches.
 func feetAndInches(inches float64) string {
 	return fmt.Sprintf("%s (%.2f in)", gaugeText(inches), inches)
 }
