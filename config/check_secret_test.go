@@ -233,7 +233,7 @@ func TestAPasswordInClearIsAWarning(t *testing.T) {
 // checked is the good file with another source of the second key, as check sees it.
 func checked(t *testing.T, source string) *Config {
 	t.Helper()
-	cfg, _, err := examine("f", []byte(strings.Replace(good(t), "{file: /etc/gauger/secondary-key}", source, 1)), "testdata", &Look{})
+	cfg, _, err := examine("f", []byte(strings.Replace(good(t), "{file: /etc/gauger/secondary-key}", source, 1)), "testdata", nil, &Look{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +280,7 @@ func TestCheckLooksAtWhatASecretHolds(t *testing.T) {
 	t.Setenv("GAUGER_TEST_KEY", "0123456789abcdef0123456789abcdef")
 	t.Setenv("GAUGER_TEST_KEY_TWO", "0123456789abcdef0123456789abcdef")
 	text := strings.Replace(good(t), "{credential: primary-key}", "{env: GAUGER_TEST_KEY}", 1)
-	cfg, _, err := examine("f", []byte(strings.Replace(text, "{file: /etc/gauger/secondary-key}", "{env: GAUGER_TEST_KEY_TWO}", 1)), "testdata", &Look{})
+	cfg, _, err := examine("f", []byte(strings.Replace(text, "{file: /etc/gauger/secondary-key}", "{env: GAUGER_TEST_KEY_TWO}", 1)), "testdata", nil, &Look{})
 	if err != nil || !strings.Contains(told(cfg.Warnings, key), "the same key as primary_key") {
 		t.Errorf("one key twice: %v", err)
 	}
@@ -332,7 +332,7 @@ func TestASecretInTheNamesPlaceIsNotShown(t *testing.T) {
 	for _, secret := range []string{"hunter2", "Zk3x9QpL7vW2mB8tR5nY", "3f9a1c77e0b24d5c8a6f1e2d3c4b5a69", "5e8508ee-7a75-c900-a31c-00b03eb853ee", "ab/CD3ef+gh4ij==", "pa55 w0rd!", "/3f9a1c77e0b24d5c8a6f"} {
 		for _, key := range []string{"file", "env", "credential"} {
 			text := strings.Replace(good(t), "{file: /etc/gauger/secondary-key}", "{"+key+": \""+secret+"\"}", 1)
-			cfg, _, err := examine("f", []byte(text), "testdata", &Look{})
+			cfg, _, err := examine("f", []byte(text), "testdata", nil, &Look{})
 			if err != nil {
 				if strings.Contains(err.Error(), secret) {
 					t.Errorf("%s %s: %v", key, secret, err)

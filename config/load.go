@@ -18,57 +18,53 @@ import (
 // Load reads the configuration at path. Mistakes in it come as Problems; relative file names in it are taken from
 // the folder of path.
 func Load(path string) (*Config, error) {
-	b, err := collectors.ReadFile(path, maxBytes)
-	if err != nil {
-		return nil, fmt.Errorf("read configuration: %w", err)
-	}
-	return Parse(path, b, filepath.Dir(path))
+	cfg, _, err := read(path, nil, nil)
+	return cfg, err
 }
 
 // LoadShard is Load for another shard than the process's own.
 func LoadShard(path string, s Shard) (*Config, error) {
-	b, err := collectors.ReadFile(path, maxBytes)
-	if err != nil {
-		return nil, fmt.Errorf("read configuration: %w", err)
-	}
-	cfg, _, err := s.examine(path, b, filepath.Dir(path), nil)
+	cfg, _, err := read(path, &s, nil)
 	return cfg, err
 }
 
 // Examine is Load for check: it gives what is legal but doubtful also of a file with mistakes, since whoever mends it sees both
 // at once, takes no more memory for aliases than check may, and has a look of its own at the secrets' files.
 func (l Look) Examine(path string) (cfg *Config, doubts []Problem, err error) {
+	return read(path, nil, &l)
+}
+
+func read(path string, shard *Shard, look *Look) (*Config, []Problem, error) {
 	b, err := collectors.ReadFile(path, maxBytes)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read configuration: %w", err)
 	}
-	return examine(path, b, filepath.Dir(path), &l)
+	return examine(path, b, filepath.Dir(path), shard, look)
 }
 
 // Parse reads a configuration from b. name is what mistakes call the file; dir is where its relative file names
 // begin. Every mistake is reported: the error is Problems, and there is no Config then. A file in which nothing is wrong
 // but what only `check` refuses gives a Config that can be worked with, and Strict says what that is.
 func Parse(name string, b []byte, dir string) (*Config, error) {
-	cfg, _, err := examine(name, b, dir, nil)
+	cfg, _, err := examine(name, b, dir, nil, nil)
 	return cfg, err
 }
 
-// examine reads b as the process's shard; look is nil for who works with the configuration and does not check it.
-func examine(name string, b []byte, dir string, look *Look) (*Config, []Problem, error) {
-	shard, err := ParseShard(os.Getenv(ShardVariable))
-	if err != nil {
-		return nil, nil, fmt.Errorf("--shard, or %s: %w", ShardVariable, err)
+// examine reads b as a shard, the process's own where it is nil; look is nil for who works with the configuration and does not check it.
+func examine(name string, b []byte, dir string, shard *Shard, look *Look) (*Config, []Problem, error) {
+	if shard == nil {
+		own, err := ParseShard(os.Getenv(ShardVariable))
+		if err != nil {
+			return nil, nil, fmt.Errorf("--shard, or %s: %w", ShardVariable, err)
+		}
+		shard = &own
 	}
-	return shard.examine(name, b, dir, look)
-}
-
-func (s Shard) examine(name string, b []byte, dir string, look *Look) (*Config, []Problem, error) {
 	root, flaw := parse(b)
 	if flaw != nil {
 		return nil, nil, Problems{{name, flaw.line, flaw.column, "", flaw.message}}
 	}
 	cfg := new(defaultConfig())
-	cfg.Shard = s
+	cfg.Shard = *shard
 	d := &decoder{file: name, last: lastLine(b), loads: &cfg.Loads, open: map[*yaml.Node]bool{}, written: countNodes(root), sparing: look != nil}
 	d.decode(root, settable(cfg), "")
 	if d.ended { // whatever else is found would be found in half a configuration

@@ -72,6 +72,5 @@ func printAudit(w io.Writer, all audit.Log, zone *time.Location) error {
 	}
 	text += when(!all.Oldest.IsZero(), fmt.Sprintf("the trail reaches back to %s\n", timeText(all.Oldest, zone)))
 	text += when(all.Torn > 0, fmt.Sprintf("%s cannot be read, as a power cut leaves the last one\n", countText(all.Torn, "line")))
-	_, err := io.WriteString(w, text)
-	return err
+	return printf(w, "%s", text)
 }

@@ -91,6 +91,12 @@ func (o *commissionOptions) run(ctx context.Context, c *call, args []string) err
 
 func (o *commissionOptions) given() (map[string]string, error) {
 	given := map[string]string{}
+	for _, name := range o.rights {
+		given["right."+name] = "yes"
+	}
+	for _, name := range o.accepts {
+		given["accept."+name] = "yes"
+	}
 	for _, x := range []struct {
 		flag, key string
 		values    []string
@@ -100,18 +106,10 @@ func (o *commissionOptions) given() (map[string]string, error) {
 			if !ok || strings.TrimSpace(value) == "" {
 				return nil, usageError{fmt.Sprintf("%s %s: write what it is about, = and the value", x.flag, text)}
 			}
-			given[x.key+strings.TrimSpace(name)] = value
-		}
-	}
-	for _, name := range o.rights {
-		given["right."+name] = "yes"
-	}
-	for _, name := range o.accepts {
-		given["accept."+name] = "yes"
-	}
-	for key := range given {
-		if kind, name, _ := strings.Cut(key, "."); kind == "wrong" {
-			given["right."+name] = "no"
+			name = strings.TrimSpace(name)
+			if given[x.key+name] = value; x.flag == "--wrong" {
+				given["right."+name] = "no"
+			}
 		}
 	}
 	return given, nil

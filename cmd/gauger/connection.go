@@ -117,7 +117,7 @@ func (d *connection) openCopy(why error) error {
 func (d *connection) openInstead(folder string, most config.Size, why string) error {
 	cfg := *d.cfg
 	cfg.Store.Path, cfg.Store.MaxBytes = folder, most
-	site, err := assemble(&cfg, zerolog.New(io.Discard), func(open func() (*outbox.Box, error)) (*outbox.Box, error) { return open() })
+	site, err := assemble(&cfg, zerolog.New(io.Discard), openNow)
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(folder))
 	}

@@ -187,8 +187,7 @@ func printDeliveryLines(w io.Writer, all []sentRecord) error {
 	for _, s := range all {
 		text += s.text() + "\n"
 	}
-	_, err := io.WriteString(w, text)
-	return err
+	return printf(w, "%s", text)
 }
 
 // text is a record's fate in a line: what became of it, where it is, what it says, and the service's answer.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gauger/collectors"
 	"gauger/collectors/mqtt"
 	"gauger/config"
 )
@@ -81,8 +80,9 @@ func (o *discoverMQTTOptions) run(ctx context.Context, c *call, args []string) e
 		if p.Path == "points" {
 			continue
 		}
-		if strings.Contains(args[0], "://") {
-			p = asFlags(p)
+		if strings.Contains(args[0], "://") { // in the words of the command line
+			p.Path = either(p.Path == "mqtt", "the address", "--"+strings.ReplaceAll(p.Path, "_", "-"))
+			p.Message = brokerFlags.Replace(p.Message)
 		}
 		return usageError{p.Path + ": " + p.Message}
 	}
@@ -99,12 +99,6 @@ func (o *discoverMQTTOptions) run(ctx context.Context, c *call, args []string) e
 // brokerFlags are the flags of what a configuration has as keys.
 var brokerFlags = strings.NewReplacer("the keys username and password", "--username, and --password-file or --password-env",
 	"ca_file", "--ca-file", "cert_file", "--cert-file", "key_file", "--key-file", "server_name", "--server-name")
-
-// asFlags tells of a mistake in the words of the command line.
-func asFlags(p collectors.Problem) collectors.Problem {
-	path := either(p.Path == "mqtt", "the address", "--"+strings.ReplaceAll(p.Path, "_", "-"))
-	return collectors.Problem{Path: path, Message: brokerFlags.Replace(p.Message)}
-}
 
 // configuredBroker is the named device of the configuration.
 func configuredBroker(c *call, name string) (config.Device, error) {

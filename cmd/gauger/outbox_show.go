@@ -163,8 +163,12 @@ func decodeMessages(ctx context.Context, c *call, rest []string) error {
 				return err
 			}
 			for _, x := range page {
-				all.add(x)
-				which.After = x.Seq
+				if which.After = x.Seq; x.Why != "" {
+					all.Left = append(all.Left, x)
+					continue
+				}
+				all.Decoded++
+				all.Values += x.Values
 			}
 			if len(page) == 0 || len(which.Seqs) > 0 {
 				return nil
@@ -198,13 +202,4 @@ func printDecoded(c *call, all decodeResult) error {
 		fmt.Fprintln(c.err, "what is past goes to tag_values and targets only, and those points are in none: it makes no ticket and no event")
 	}
 	return err
-}
-
-func (a *decodeResult) add(x control.DecodeResult) {
-	if x.Why != "" {
-		a.Left = append(a.Left, x)
-		return
-	}
-	a.Decoded++
-	a.Values += x.Values
 }

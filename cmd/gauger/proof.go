@@ -99,7 +99,7 @@ func printProof(c *call, h site, p ledgerProof) error {
 		case !s.Holds && !onlyLossUnknown(s):
 			ends = fmt.Sprintf("DOES NOT HOLD: counted one by one %d wait and %d are refused", s.Queued, s.Letters)
 		case !s.Holds:
-			ends = lossUnknown
+			ends = "NOT KNOWN: the outbox was damaged, its counts too; more may have been accepted, and lost, than is counted here"
 		case s.Whole.Lost > 0:
 			ends = fmt.Sprintf("%d LOST, every other one accounted for", s.Whole.Lost)
 		}
@@ -153,9 +153,6 @@ func countsRow(n control.Tally) columns {
 func onlyLossUnknown(s control.StreamProof) bool {
 	return s.Whole.LostUnknown && s.Queued == s.Whole.Waiting && s.Letters == s.Whole.Dead
 }
-
-// lossUnknown says why a ledger does not hold that fits its records.
-const lossUnknown = "NOT KNOWN: the outbox was damaged, its counts too; more may have been accepted, and lost, than is counted here"
 
 func (p *ledgerProof) eventsText(t *table) {
 	e := p.Events

@@ -66,13 +66,7 @@ func readSecrets(cfg *config.Config) serviceSecrets {
 // readSeeds reads the configured keys: those that can be read, and why the others cannot.
 func readSeeds(cfg *config.Config) (keys.Seeds, error) {
 	primary, err1 := readConfigured(cfg.Service.PrimaryKey)
-	if err1 != nil {
-		err1 = fmt.Errorf("service.primary_key: %w", err1)
-	}
 	secondary, err2 := readConfigured(cfg.Service.SecondaryKey)
-	if err2 != nil {
-		err2 = fmt.Errorf("service.secondary_key: %w", err2)
-	}
 	return keys.Seeds{Primary: primary, Secondary: secondary}, errors.Join(err1, err2)
 }
 

@@ -255,28 +255,20 @@ func (a *timeAnswer) levelsAround() (before, after tank.Moment) {
 
 // levelSentence tells where the level was in the half hour before and after.
 func (a *timeAnswer) levelSentence() string {
-	var first, last, low, high tank.Moment
+	var near []tank.Moment
+	var levels []float64
 	for _, l := range a.Levels {
-		if l.At.Sub(a.At).Abs() > whyQuiet {
-			continue
-		}
-		if first.At.IsZero() {
-			first, low, high = l, l, l
-		}
-		last = l
-		if l.In < low.In {
-			low = l
-		}
-		if l.In > high.In {
-			high = l
+		if l.At.Sub(a.At).Abs() <= whyQuiet {
+			near, levels = append(near, l), append(levels, l.In)
 		}
 	}
-	if first.At.IsZero() {
+	if near == nil {
 		return "The level of that time is known by few readings only, and none within half an hour."
 	}
-	from, to := spokenLevel(low.In), spokenLevel(high.In)
+	first, last, low, high := near[0], near[len(near)-1], slices.Min(levels), slices.Max(levels)
+	from, to := spokenLevel(low), spokenLevel(high)
 	where := either(from == to, "at "+from, "between "+from+" and "+to)
-	text := fmt.Sprintf("Between %s and %s the level lay %s (%.2f to %.2f in)", a.clock(first.At), a.clock(last.At), where, low.In, high.In)
+	text := fmt.Sprintf("Between %s and %s the level lay %s (%.2f to %.2f in)", a.clock(first.At), a.clock(last.At), where, low, high)
 	switch d := last.In - first.In; {
 	case d > 1:
 		return text + fmt.Sprintf(": it rose by %.1f in.", d)

@@ -293,12 +293,12 @@ func printBeside(t *table, h site, rows []ticketRow, inBook map[string]float64) 
 }
 
 // listTickets asks for all tickets over a connection of its own.
-func listTickets(ctx context.Context, c *call) (listTickets []ticketRow, err error) {
+func listTickets(ctx context.Context, c *call) (rows []ticketRow, err error) {
 	err = withConnection(c, func(d *connection) (err error) {
-		listTickets, err = d.tickets(ctx)
+		rows, err = d.tickets(ctx)
 		return err
 	})
-	return listTickets, err
+	return rows, err
 }
 
 // period is a stretch of production days, or of times.

@@ -142,7 +142,7 @@ func (v *Interview) checkSource(key string) func(text string) (string, error) {
 		if n, err := strconv.ParseFloat(text, 64); err == nil {
 			return text, config.CheckConstant(key, n)
 		}
-		if v.point(text) == nil {
+		if v.site.point(text) == nil {
 			return "", fmt.Errorf("%q is neither a number nor a point such as plc/tk1-top", text)
 		}
 		return text, nil
@@ -150,7 +150,7 @@ func (v *Interview) checkSource(key string) func(text string) (string, error) {
 }
 
 func (v *Interview) checkTemperature(text string) (string, error) {
-	if p := v.point(text); p != nil {
+	if p := v.site.point(text); p != nil {
 		if _, ok := collectors.Unit(p.Unit).Fahrenheit(0); !ok {
 			return "", fmt.Errorf("%s is in %q, which is no temperature (degF, degC)", text, p.Unit)
 		}
@@ -158,8 +158,8 @@ func (v *Interview) checkTemperature(text string) (string, error) {
 	return v.checkSource("top_temperature")(text)
 }
 
-func (v *Interview) point(name string) *Point {
-	for _, d := range v.site.Devices {
+func (s *Site) point(name string) *Point {
+	for _, d := range s.Devices {
 		for _, p := range d.Points {
 			if d.Name+"/"+p.Name == name {
 				return p
@@ -199,7 +199,7 @@ func (v *Interview) askLevel(ctx context.Context, key string) (*Point, string, e
 		}
 		return text, nil
 	}})
-	return v.point(name), name, err
+	return v.site.point(name), name, err
 }
 
 // askUnit asks for the unit of a level that has none.

@@ -75,11 +75,9 @@ func (s *Site) firstLevel() (name string, full float64) {
 		return "plc/tk1-level", 240
 	}
 	t := s.Tanks[0]
-	for _, d := range s.Devices {
-		for _, p := range d.Points {
-			if per, err := tank.LevelInches(1, p.Unit, t.height); d.Name+"/"+p.Name == t.Level && err == nil && per > 0 {
-				return t.Level, float64(t.height) / per
-			}
+	if p := s.point(t.Level); p != nil {
+		if per, err := tank.LevelInches(1, p.Unit, t.height); err == nil && per > 0 {
+			return t.Level, float64(t.height) / per
 		}
 	}
 	return t.Level, float64(t.height)
