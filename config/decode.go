@@ -27,8 +27,9 @@ const maxProblems = 100
 // decoder fills structs from a tree of nodes by their yaml tags, strictly, and goes on after a mistake.
 type decoder struct {
 	file     string
-	last     int         // the number of its last line
-	loads    *tank.Loads // the site's, which tanks inherit
+	last     int                      // the number of its last line
+	loads    *tank.Loads              // the site's, which tanks inherit
+	home     func(name string) string // the only place of a key in a configuration; empty: there is none, or several
 	problems []Problem
 	visits   int
 	written  int                 // values that stand in the file or in a template; what is visited beyond that, aliases repeat
@@ -234,7 +235,7 @@ func (d *decoder) unknownKey(p pair, fields fieldList, path string) string {
 		d.addf(p.key, join(path, p.name), "a number where a key is wanted; decimals come after a point, as in 0.%s, since a comma ends the value before it", p.name)
 		return ""
 	}
-	if home := homeOf(p.name); home != "" && home != join(path, p.name) {
+	if home := d.home(p.name); home != "" && home != join(path, p.name) {
 		d.addf(p.key, join(path, p.name), "no such key here; it belongs at %s. Here stand: %s", home, joinWords(fields.names()))
 		return ""
 	}

@@ -68,7 +68,7 @@ func decodeText[T any](t *testing.T, text string) (T, []Problem) {
 	if f != nil {
 		t.Fatalf("%q: %v", text, f)
 	}
-	d := &decoder{file: "f", last: lastLine([]byte(text)), loads: new(tank.Loads), open: map[*yaml.Node]bool{}}
+	d := &decoder{file: "f", last: lastLine([]byte(text)), loads: new(tank.Loads), home: homeOf, open: map[*yaml.Node]bool{}}
 	d.decode(root, settable(&v), "")
 	return v, d.problems
 }

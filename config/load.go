@@ -65,7 +65,7 @@ func examine(name string, b []byte, dir string, shard *Shard, look *Look) (*Conf
 	}
 	cfg := new(defaultConfig())
 	cfg.Shard = *shard
-	d := &decoder{file: name, last: lastLine(b), loads: &cfg.Loads, open: map[*yaml.Node]bool{}, written: countNodes(root), sparing: look != nil}
+	d := &decoder{file: name, last: lastLine(b), loads: &cfg.Loads, home: homeOf, open: map[*yaml.Node]bool{}, written: countNodes(root), sparing: look != nil}
 	d.decode(root, settable(cfg), "")
 	if d.ended { // whatever else is found would be found in half a configuration
 		return nil, nil, Problems(sorted(d.problems))

@@ -317,7 +317,7 @@ func ReadTemplate(text []byte) (modbus.Device, error) {
 		return modbus.Device{}, fmt.Errorf("line %d: %s", flaw.line, flaw.message)
 	}
 	e := new(modbusEntry)
-	d := &decoder{file: "template", last: lastLine(text), open: map[*yaml.Node]bool{}, written: countNodes(root)}
+	d := &decoder{file: "template", last: lastLine(text), home: homeOf, open: map[*yaml.Node]bool{}, written: countNodes(root)}
 	d.decode(root, settable(e), "")
 	if len(d.problems) > 0 {
 		return modbus.Device{}, Problems(sorted(d.problems))
