@@ -211,6 +211,7 @@ type Given struct {
 	SealOff           string   `json:"seal_off,omitempty"`
 	SealOn            string   `json:"seal_on,omitempty"`
 	Purchaser         string   `json:"purchaser,omitempty"`
+	Comments          string   `json:"comments,omitempty"` // the person's own
 }
 
 // HoldOrder is a person's word that a held ticket must not leave yet.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"gauger/agent/cloud"
 	"gauger/agent/tank"
@@ -184,6 +185,62 @@ func (s *Site) inherit(w *ManualTicket, known []TicketRecord) {
 		}
 	}
 	w.SealOff, w.SealOn, w.Purchaser = cmp.Or(w.SealOff, old.SealOff), cmp.Or(w.SealOn, old.SealOn), cmp.Or(w.Purchaser, old.Purchaser)
+	w.Comments = cmp.Or(w.Comments, old.Comments)
+}
+
+// Retyped is a ticket that has left, of those known, as a person would write it: of the one that is booked in its place only what is wrong
+// has to be typed. Times or gauges that its record has not stay zero, and gauged says that it has gauges. Where no ticket that counts has the
+// number, ok is false.
+func (s *Site) Retyped(number string, known []TicketRecord) (w ManualTicket, gauged, ok bool) {
+	i := slices.IndexFunc(known, func(b TicketRecord) bool { return b.Left() && !b.Off() && strings.EqualFold(b.Number, number) })
+	if i < 0 {
+		return w, false, false
+	}
+	b := &known[i]
+	w = ManualTicket{Tank: b.Tank, Replaces: b.Number}
+	if b.Start.Before(b.End) {
+		w.Start, w.End = b.Start, b.End
+	}
+	if b.Load != nil && b.Load.Hidden() != nil { // as they were sent
+		w.Start, w.End = roundedWithin(b.Load.Hidden(), b.Start, b.End)
+	}
+	if gauges := b.gauges(); gauges != nil {
+		w.Open, w.Close, gauged = gauges[0], gauges[1], true
+	}
+	s.inherit(&w, known)
+	return w, gauged, true
+}
+
+// Differences says what a ticket has from the one in whose place it is written, retyped as old, and what is another.
+func (s *Site) Differences(old, w ManualTicket, known []TicketRecord) (same []string, changed []Edit) {
+	s.inherit(&w, known)
+	said := func(w *ManualTicket) (all []Edit) {
+		add := func(field, text string) { all = append(all, Edit{Field: field, New: text}) }
+		at := func(t time.Time) string { return either(t.IsZero(), "", t.In(s.Zone).Format(time.DateTime)) }
+		gauge := func(in float64) string { // without one both are 0
+			return either(w.Open+w.Close == 0, "", fmt.Sprintf("%s (%.2f in)", tank.Length(in).Gauge(), in))
+		}
+		add("tank", w.Tank)
+		add("start", at(w.Start))
+		add("end", at(w.End))
+		add("opening gauge", gauge(w.Open))
+		add("closing gauge", gauge(w.Close))
+		r := cloud.RunTicket{TopTemperature: w.TopTemperature, BottomTemperature: w.BottomTemperature, SpecificGravity: w.SpecificGravity, BSW: w.BSW,
+			SealOff: w.SealOff, SealOn: w.SealOn, Purchaser: w.Purchaser}
+		for _, f := range editFields {
+			add(f.name, f.of(&r, w.Comments))
+		}
+		return all
+	}
+	before := said(&old)
+	for i, e := range said(&w) {
+		if e.Old = before[i].New; e.Old != e.New {
+			changed = append(changed, e)
+		} else if e.New != "" {
+			same = append(same, strings.ReplaceAll(e.Field, "_", " ")+" "+e.New)
+		}
+	}
+	return same, changed
 }
 
 // leastGaps is how many times between two tickets of a tank tell how fast it fills; fasterBy times as fast as in the fastest of them it does
@@ -233,7 +290,8 @@ func (s *Site) figuresOf(t *Tank, b *TicketRecord) (g Given) {
 	case b.Load != nil:
 		r := t.stated(b.Load)
 		applyEdits(r, b.Edits)
-		g = Given{r.TopTemperature, r.BottomTemperature, r.SpecificGravity, r.BSW, r.SealOff, r.SealOn, r.Purchaser}
+		written, _ := (&HeldTicket{Edits: b.Edits}).ownComments(Tank{})
+		g = Given{r.TopTemperature, r.BottomTemperature, r.SpecificGravity, r.BSW, r.SealOff, r.SealOn, r.Purchaser, written}
 	case v != nil:
 		if g.TopTemperature, g.BSW = v.OpenDegF, v.BSW; t.OpeningClosing {
 			g.BottomTemperature = v.CloseDegF

@@ -233,7 +233,7 @@ func TestAReplacementHasWhatWasMeasured(t *testing.T) {
 		site.inherit(&w, known)
 		ticket := w.runTicket(tk)
 		return TicketRecord{Number: "M-1", Tank: "TK-1", Volumes: site.volumes(tk, w.load(tk), &ticket),
-			Given: &Given{w.TopTemperature, w.BottomTemperature, w.SpecificGravity, w.BSW, w.SealOff, w.SealOn, w.Purchaser}}
+			Given: &Given{w.TopTemperature, w.BottomTemperature, w.SpecificGravity, w.BSW, w.SealOff, w.SealOn, w.Purchaser, w.Comments}}
 	}
 	same := func(what string, b TicketRecord) {
 		if !has(b.Volumes.GrossBbl, *first.Volumes.GrossBbl) || !has(b.Volumes.NetBbl, *first.Volumes.NetBbl) || b.Given.Purchaser != "Plains" || b.Given.SealOff != "4711" {
@@ -253,5 +253,32 @@ func TestAReplacementHasWhatWasMeasured(t *testing.T) {
 	}
 	if got := write(ManualTicket{Replaces: "A-1"}, TicketRecord{Number: "A-1", Tank: "TK-2", Load: load}); got.Volumes.GrossBbl != nil {
 		t.Errorf("of another tank: %+v", got.Volumes)
+	}
+}
+
+// A ticket that is written again has all of the one in whose place it is booked but what is given, and never a gauge that nobody kept.
+func TestOnlyWhatIsWrongIsTyped(t *testing.T) {
+	site, tk, load := chainTank(t)
+	site.Tanks, site.Zone = []Tank{*tk}, time.UTC
+	at := time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
+	kept := TicketRecord{Number: "A-1", Tank: "TK-1", Seq: 1, Start: at, End: at.Add(time.Hour), Load: load, Edits: []Edit{{Field: "comments", New: "by tape"}}, Ticket: []byte(`{"purchaser":"Plains"}`)}
+	known := []TicketRecord{kept, {Number: "A-2", Tank: "TK-1", Seq: 2, Start: at, End: at, Rebuilt: "from its receipt"}, {Number: "A-3", Tank: "TK-1", Seq: 3, Voided: "by ann"}}
+	old, gauged, ok := site.Retyped("a-1", known)
+	if !ok || !gauged || old.Replaces != "A-1" || old.Open != site.Wire.LevelSent(load.Open) || old.Comments != "by tape" || old.Purchaser != "Plains" {
+		t.Fatalf("%+v, %t, %t", old, gauged, ok)
+	}
+	w := old
+	if same, changed := site.Differences(old, w, known); changed != nil || len(same) < 7 {
+		t.Errorf("nothing is another: %q, %v", same, changed)
+	}
+	w.Close++
+	if _, changed := site.Differences(old, w, known); len(changed) != 1 || changed[0].Field != "closing gauge" {
+		t.Errorf("one gauge is another: %v", changed)
+	}
+	if lost, gauged, ok := site.Retyped("A-2", known); !ok || gauged || !lost.Start.IsZero() || lost.Open+lost.Close != 0 {
+		t.Errorf("of a ticket without gauges and times: %+v", lost)
+	}
+	if _, _, ok := site.Retyped("A-3", known); ok {
+		t.Error("a void ticket has no other in its place")
 	}
 }

@@ -234,7 +234,7 @@ func (tx *txn) add(w ManualTicket, person string, contradictions []string) (numb
 	tx.queue(Tickets, "", body)
 	tx.recordTicket(TicketRecord{Number: w.Number, Tank: w.Tank, Matches: matches, Queued: tx.now.Round(0), Ticket: body, Person: person, Start: w.Start, End: w.End,
 		Gauged: []float64{w.Open, w.Close}, Volumes: l.site.volumes(t, w.load(t), &ticket), Anyway: w.Anyway,
-		Given: &Given{w.TopTemperature, w.BottomTemperature, w.SpecificGravity, w.BSW, w.SealOff, w.SealOn, w.Purchaser}})
+		Given: &Given{w.TopTemperature, w.BottomTemperature, w.SpecificGravity, w.BSW, w.SealOff, w.SealOn, w.Purchaser, w.Comments}})
 	return w.Number, warning, nil
 }
 
@@ -278,6 +278,12 @@ func (l *Ledger) doubts(all []ManualTicket) (doubts []string, err error) {
 // is what forbids it.
 func (tx *txn) judgeManual(w *ManualTicket, known []TicketRecord) (doubts []string, err error) {
 	site := &tx.l.site
+	var old TicketRecord
+	if w.Replaces != "" {
+		if old, err = tx.l.hasLeft(w.Replaces); err != nil {
+			return nil, err
+		}
+	}
 	site.inherit(w, known)
 	if err := site.CheckManual(*w); err != nil {
 		return nil, err
@@ -295,10 +301,6 @@ func (tx *txn) judgeManual(w *ManualTicket, known []TicketRecord) (doubts []stri
 		return nil, fmt.Errorf("ticket number %s is in use; a ticket that has left cannot be changed", w.Number)
 	}
 	if w.Replaces != "" {
-		old, err := tx.l.hasLeft(w.Replaces)
-		if err != nil {
-			return nil, err
-		}
 		if old.Tank != w.Tank {
 			doubt("ticket %s is of tank %s, and none of its temperatures, gravity and BS&W is taken over for %s", old.Number, old.Tank, w.Tank)
 		}

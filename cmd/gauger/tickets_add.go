@@ -39,7 +39,7 @@ func addTicketFlags(f *pflag.FlagSet) *handTicket {
 		{&t.Purchaser, "purchaser", "`NAME`; default the tank's"},
 		{&t.Comments, "comments", "`TEXT`"},
 		{&t.Number, "number", "`NUMBER` of A-Z 0-9 and -; default one made of site, tank and start"},
-		{&t.Replaces, "replaces", "`NUMBER` of a wrong ticket that has left, in whose place it is booked"},
+		{&t.Replaces, "replaces", "`NUMBER` of a wrong ticket that has left, in whose place it is booked, with all of it that is not given here"},
 		{&t.Why, "why", "`TEXT`: why that one is wrong"},
 	} {
 		f.StringVar(x.into, x.name, "", x.about)
@@ -74,7 +74,8 @@ func addTicketFlags(f *pflag.FlagSet) *handTicket {
 func (t *handTicket) manualTicket(c *call, cfg *config.Config) (ledger.ManualTicket, error) {
 	for _, x := range [][2]string{{"--tank", t.Tank}, {"--start", t.start}, {"--end", t.end}, {"--open", t.open}, {"--close", t.closing}} {
 		if x[1] == "" {
-			return t.ManualTicket, usageError{"tickets add wants " + x[0] + "; --tank, --start, --end, --open and --close are always needed"}
+			why := either(t.Replaces == "", "--tank, --start, --end, --open and --close are always needed, but with --replaces NUMBER", t.Replaces+" has none that could be taken over")
+			return t.ManualTicket, usageError{"tickets add wants " + x[0] + "; " + why}
 		}
 	}
 	at, w := siteTimes(cfg.Zone), t.ManualTicket
@@ -97,6 +98,41 @@ func (t *handTicket) manualTicket(c *call, cfg *config.Config) (ledger.ManualTic
 		}
 	}
 	return w, err
+}
+
+// takeOver fills in what is not given from the ticket in whose place this one is booked. Of another tank's the gauges are wanted again.
+func (t *handTicket) takeOver(ctx context.Context, c *call, site *ledger.Site) (known []ledger.TicketRecord, err error) {
+	if err := ask(ctx, c, "tickets.list", control.None{}, &known); err != nil {
+		return nil, err
+	}
+	old, gauged, ok := site.Retyped(t.Replaces, known)
+	if !ok {
+		var doubts []string
+		return nil, ask(ctx, c, "tickets.check", []ledger.ManualTicket{t.ManualTicket}, &doubts) // it says what became of that one
+	}
+	t.Tank, t.Replaces = cmp.Or(t.Tank, old.Tank), old.Replaces
+	if !old.Start.IsZero() {
+		t.start, t.end = cmp.Or(t.start, old.Start.Format(time.RFC3339Nano)), cmp.Or(t.end, old.End.Format(time.RFC3339Nano))
+	}
+	if gauged && t.Tank == old.Tank {
+		inches := func(in float64) string { return strconv.FormatFloat(in, 'f', -1, 64) + "in" }
+		t.open, t.closing = cmp.Or(t.open, inches(old.Open)), cmp.Or(t.closing, inches(old.Close))
+	}
+	return known, nil
+}
+
+// sayTakenOver says what a ticket has from the one in whose place it is booked, and refuses one that is in nothing another.
+func sayTakenOver(c *call, site *ledger.Site, w ledger.ManualTicket, known []ledger.TicketRecord) error {
+	old, _, _ := site.Retyped(w.Replaces, known)
+	same, edits := site.Differences(old, w, known)
+	if edits == nil {
+		return usageError{"ticket " + w.Replaces + " says the same already: give what is wrong with it, such as --close 3-06-0; the rest is taken over"}
+	}
+	var changed []string
+	for _, e := range edits {
+		changed = append(changed, e.String())
+	}
+	return printf(c.err, "from %s: %s; changed: %s\n", w.Replaces, strings.Join(same, ", "), strings.Join(changed, "; "))
 }
 
 // bareNumber says that a gauge has no unit. Zero needs none.
@@ -160,8 +196,17 @@ func (o *ticketsAddOptions) run(ctx context.Context, c *call, args []string) err
 	if o.queue.file != "" {
 		all, err = readTicketFile(c, cfg, o.queue.file)
 	} else {
+		var known []ledger.TicketRecord
+		agentSite := newAgentSite(cfg)
+		if o.ticket.Replaces != "" {
+			if known, err = o.ticket.takeOver(ctx, c, &agentSite); err != nil {
+				return err
+			}
+		}
 		all = make([]ledger.ManualTicket, 1)
-		all[0], err = o.ticket.manualTicket(c, cfg)
+		if all[0], err = o.ticket.manualTicket(c, cfg); err == nil && o.ticket.Replaces != "" {
+			err = sayTakenOver(c, &agentSite, all[0], known)
+		}
 	}
 	if err == nil {
 		err = checkTickets(cfg, o.queue.file, all)
