@@ -50,7 +50,7 @@ func (s Status) NeedsPerson() bool {
 
 // headline is the state in a line: is all well, is it reading, is it sending.
 func (s Status) headline(since func(time.Time) string) string {
-	text := s.readingWords() + "; " + s.sendingWords(since)
+	text := s.readingWords() + "; " + s.dead[ledger.Tickets].before(s.sendingWords(since))
 	switch {
 	case len(s.Found) > 0:
 		return ledger.Plural(len(s.Found), "problem") + ": " + text

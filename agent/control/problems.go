@@ -68,6 +68,9 @@ func (d *Server) problems(s Status) []Problem {
 	all = append(all, s.parkedProblems()...)
 	all = append(all, s.waitingProblems(s.noKeyWorks())...)
 	all = append(all, s.streamProblems()...)
+	for _, name := range slices.Sorted(maps.Keys(s.Streams)) {
+		all = append(all, s.dead[name].problems(d, name)...)
+	}
 	all = append(all, s.isolatedProblems()...)
 	if s.Recorder != nil && s.Recorder.Error != "" {
 		all = append(all, Problem{Cost: Readings, Text: "readings are not being recorded: " + s.Recorder.Error})
@@ -92,7 +95,7 @@ func (d *Server) problems(s Status) []Problem {
 
 // answers are the four lines: is it reading, is it sending, is its clock right, do its keys work.
 func (d *Server) answers(s Status) []Answer {
-	all := []Answer{s.readingAnswer(), s.sendingAnswer(), s.clockAnswer(d.Clock)}
+	all := []Answer{s.readingAnswer(), s.dead[ledger.Tickets].beside(s.sendingAnswer()), s.clockAnswer(d.Clock)}
 	if d.Client != nil {
 		a := keysAnswer(d.Client.Keys().Status(), s.Now)
 		if other := s.saysNothingOfKeys(); other != "" && s.noKeyWorks() {
@@ -206,16 +209,12 @@ func costOf(stream string) string {
 	return Rest
 }
 
-// streamProblems are what was lost or refused of each stream.
+// streamProblems are what was lost of each stream.
 func (s Status) streamProblems() (all []Problem) {
 	var unknown []string
 	for _, name := range slices.Sorted(maps.Keys(s.Streams)) {
-		c := s.Streams[name]
-		if c.LostUnknown {
+		if s.Streams[name].LostUnknown {
 			unknown = append(unknown, StreamName(name))
-		}
-		if c.Dead > 0 {
-			all = append(all, Problem{Cost: costOf(name), Text: ledger.Plural(int(c.Dead), "record") + " of " + StreamName(name) + " were refused, or damaged on disk, and are kept: see `gauger outbox dead`"})
 		}
 	}
 	if len(unknown) > 0 {

@@ -57,7 +57,9 @@ type Status struct {
 
 	StoreTrouble string `json:"store_trouble,omitempty"` // why nothing is stored, or soon may not be, and what to do
 
-	clockDoubted bool // what is made waits, beside the outbox
+	clockDoubted bool                    // what is made waits, beside the outbox
+	dead         map[string]*deadLetters // by stream
+	onlyDead     bool                    // nothing is wrong with the sending but tickets that were refused, each of which is told
 }
 
 // LineStatus counts for one socket or serial port with polled devices since the program started.
@@ -262,6 +264,9 @@ func (d *Server) glance(now time.Time) (s Status, err error) {
 	if s.Drains, err = d.drainStatus(s.Streams); err != nil {
 		return s, err
 	}
+	if s.dead, err = deadLettersOf(d, s.Streams); err != nil {
+		return s, err
+	}
 	s.Points = d.withUnheard(s.Points, s.Began, s.Open)
 	if d.Link != nil {
 		s.Link = new(d.Link.Status(now))
@@ -275,7 +280,7 @@ func (d *Server) glance(now time.Time) (s Status, err error) {
 	s.Reached, s.StoreTrouble = d.reached(), d.storeTrouble()
 	s.Found, s.Hints = d.problems(s), slices.Concat(d.newStore(now), d.unknownIDs(s.Tanks), d.deniedHosts())
 	s.Problems, s.Answers = sentences(s.Found), d.answers(s)
-	s.Headline = s.headline(d.localMinute)
+	s.Headline, s.onlyDead = s.headline(d.localMinute), s.dead[ledger.Tickets] != nil && s.sendingAnswer().State != Bad
 	return s, nil
 }
 

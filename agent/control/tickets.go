@@ -135,12 +135,16 @@ func (d *Server) unread(all []ledger.TicketRecord, now time.Time) string {
 	if n == 0 {
 		return ""
 	}
-	needs := "need"
-	if n == 1 {
-		needs = "needs"
-	}
 	return fmt.Sprintf("%s of the last 7 days, hauled or matched then, %.2f bbl, %s review: %s. `gauger tickets list --review` shows all: match the truck's ticket, or replace or void what is wrong; what the service may have more than once, look for in its list, have the copies taken out there, and say so with `gauger outbox confirm tickets/SEQ --why TEXT`",
-		ledger.Plural(n, "ticket"), bbl, needs, strings.Join(named, "; "))
+		ledger.Plural(n, "ticket"), bbl, one(n, "needs", "need"), strings.Join(named, "; "))
+}
+
+// one is a word for one thing, or for several.
+func one(n int, word, words string) string {
+	if n == 1 {
+		return word
+	}
+	return words
 }
 
 // Overview is all that a page about the site shows.
@@ -209,12 +213,12 @@ func (d *Server) Unready(o Overview) []string {
 		}
 	}
 	for _, a := range o.Answers {
-		if a.State == Bad && a.About != "reading" && !(a.About == "sending" && o.soonSent()) {
+		if a.State == Bad && a.About != "reading" && !(a.About == "sending" && (o.onlyDead || o.soonSent())) {
 			why = append(why, a.About+": "+a.Text)
 		}
 	}
 	if len(why) > 0 {
-		return why
+		return append(why, sentences(o.dead[ledger.Tickets].problems(d, ledger.Tickets))...)
 	}
 	var soon []Problem // what `gauger status` says of records that have only begun to wait
 	if o.soonSent() {
