@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -340,8 +341,9 @@ func (d *Server) tankProblems(s Status) (all []Problem) {
 	}
 	for _, h := range s.Held {
 		if len(h.Load.Review) > 0 {
-			all = append(all, Problem{Cost: Tickets, Text: "a load of " + h.Load.Tank + " is held: " + ledger.JoinReasons(h.Load.Review),
-				Do: "`gauger tickets list` shows it; `tickets release` or `tickets reject`"})
+			name := cmp.Or(h.Number, h.Handle)
+			all = append(all, Problem{Cost: Tickets, Text: fmt.Sprintf("ticket %s, %.1f bbl of %s from %s, is held: %s", name, h.Load.GaugeBbl, h.Load.Tank, d.localMinute(h.Load.Start), ledger.JoinReasons(h.Load.Review)),
+				Do: fmt.Sprintf("`gauger tickets release %s` or `gauger tickets reject %[1]s --why TEXT`", name)})
 		}
 	}
 	return all

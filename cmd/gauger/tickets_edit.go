@@ -119,7 +119,9 @@ func (o *ticketsHoldOptions) run(ctx context.Context, c *call, args []string) er
 				control.HoldResult
 			}{number, got})
 		}
-		leaves := either(got.Leaves.IsZero(), "`gauger tickets release "+number+"`; an event tells of it every day", timeText(got.Leaves, h.zone())+", then it leaves by itself")
+		asked := either(o.request.For > 0, "--for", either(o.until != "", "--until", ""))
+		release := "`gauger tickets release " + number + "`; " + when(asked != "", asked+" does not let it go, since it is doubtful and tickets.review is hold; ") + "an event tells of it every day"
+		leaves := either(got.Leaves.IsZero(), release, timeText(got.Leaves, h.zone())+", then it leaves by itself")
 		return printf(c.out, "on hold: %s until %s\n", number, leaves)
 	})
 }
