@@ -157,7 +157,7 @@ func answerText(r outbox.Answer) string {
 const ParkedWhy = "sent without a clear answer too often, so that the service may have it: look there, then `gauger outbox confirm` what it has " +
 	"and `outbox retry` what it has not; it is sent again after a day"
 
-// waitsBehind begins what is said of a record that was never sent, since it is another's turn.
+// waitsBehind begins what is said of a record that has no send without a clear answer, since it is another's turn.
 const waitsBehind = "waits behind "
 
 // whyWaiting says why what is in a stream has not left.
@@ -306,6 +306,9 @@ func (d *Server) withReason(e outbox.Entry) Entry {
 			"if not, `gauger outbox retry %[2]s/%[3]d`; it is sent again at %[4]s", e.Record.Attempt, e.Stream, e.Record.Seq, e.Parked.In(d.Site.Zone).Format("2006-01-02 15:04"))
 	default:
 		s := d.Box.DrainStatus(e.Stream)
+		if unclearTrouble(s) && e.Unclear.Seen != "" { // the last answer may have been another's
+			s.Answer.Message, s.Since = e.Unclear.Seen, e.Unclear.Last
+		}
 		if out.Waits = cmp.Or(d.unknownID(e.Stream, s), d.whyWaiting(e.Stream, s)); d.Daemon && d.Box.Err() == nil {
 			for _, a := range d.isolated(e.Stream, s.Isolated) {
 				if a.Address == e.Record.Address && (a.Address != "" || a.Seq == e.Record.Seq) {
@@ -316,11 +319,17 @@ func (d *Server) withReason(e outbox.Entry) Entry {
 				out.Waits = fmt.Sprintf("sent %d times without a clear answer (%s), so that the service may have it; it waits by itself, and is sent again at %s",
 					e.Unclear.Count, e.Unclear.Seen, d.localTime(e.Again))
 			}
-			if e.NeverSent && s.FirstSeq != 0 && unclearTrouble(s) {
-				out.Waits = fmt.Sprintf(waitsBehind+"%s/%d, not sent yet", e.Stream, s.FirstSeq)
+			if s.FirstSeq != 0 && unclearTrouble(s) && e.Unclear.Count+e.Record.Attempt == 0 {
+				own := "" // of what is not journaled nobody knows
+				if e.NeverSent {
+					own = ", not sent yet"
+				} else if e.Stream == ledger.Tickets {
+					own = ", answered so far, and not taken"
+				}
+				out.Waits = fmt.Sprintf(waitsBehind+"%s/%d%s", e.Stream, s.FirstSeq, own)
 			}
 		}
-		if n := e.Record.Attempt; n > 0 && !(d.Daemon && unclearTrouble(s)) {
+		if n := e.Record.Attempt; n > 0 && !(d.Daemon && (unclearTrouble(s) || !e.Again.IsZero())) {
 			out.Waits += fmt.Sprintf("; it was sent %s without a clear answer before, so that the service may have it", ledger.Plural(n, "time"))
 		}
 	}

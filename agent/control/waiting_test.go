@@ -163,3 +163,51 @@ func TestWhatAChangeWaitsForIsSaid(t *testing.T) {
 		b.Must(<-done)
 	})
 }
+
+// Why a record waits is its own story: one that the service answered, and did not take, was not sent without a clear answer since another was,
+// and of two that were each has its own words.
+func TestWhyARecordWaitsIsItsOwnStory(t *testing.T) {
+	for first, want := range map[outbox.Class]string{outbox.Path: "waits behind tickets/2, answered so far, and not taken", outbox.Ambiguous: "no answer within 30s"} {
+		synctest.Test(t, func(t *testing.T) {
+			b := ledgertest.New(t, nil)
+			server := (&Server{Ledger: b.Ledger, Box: b.Box, Clock: b.Clock, Site: b.Site, Daemon: true}).Open()
+			ledgertest.Pass(48 * time.Hour)
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan error)
+			go func() {
+				ended <- b.Box.Drain(ctx, ledger.Tickets, answersBySeq{{Class: first, Message: "no answer within 30s"}, {Message: "EOF"}})
+			}()
+			for range 2 {
+				at := time.Now()
+				_, _, err := b.Add(ledger.ManualTicket{Tank: "TK-1", Open: 118, Close: 60, Start: at.Add(-30 * time.Minute), End: at, Anyway: "seen"}, "ann")
+				b.Must(err)
+				ledgertest.Pass(time.Second)
+			}
+			said := ""
+			for range 20 {
+				all, err := server.listRecords(t.Context(), RecordQuery{Stream: ledger.Tickets})
+				b.Must(err)
+				if said += all[0].Waits; strings.Contains(all[0].Waits, "EOF") || strings.Count(all[1].Waits, "without a clear answer") > 1 {
+					t.Errorf("they say %q, %q", all[0].Waits, all[1].Waits)
+				}
+				ledgertest.Pass(10 * time.Second)
+			}
+			if !strings.Contains(said, want) {
+				t.Errorf("never %q", want)
+			}
+			stop()
+			b.Must(<-ended)
+		})
+	}
+}
+
+// answersBySeq are those to the records, by their places.
+type answersBySeq []outbox.Answer
+
+// Send implements outbox.Sender.
+func (s answersBySeq) Send(_ context.Context, _ string, batch []outbox.Record) (all []outbox.Answer) {
+	for _, r := range batch {
+		all = append(all, s[r.Seq-1])
+	}
+	return all
+}
