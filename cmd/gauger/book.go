@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -60,7 +61,7 @@ func (o *bookOptions) run(ctx context.Context, c *call, _ []string) error {
 	var rows []ledger.BookRow
 	var begins []ledger.BookBegin
 	err := withConnection(c, func(d *connection) error {
-		if err := d.request(ctx, "book", o.period, &rows); err != nil || c.format != "text" || o.period.From+o.period.To != "" {
+		if err := d.request(ctx, "book", o.period, &rows); err != nil || c.json() || o.period.From+o.period.To != "" {
 			return err
 		}
 		_ = d.request(ctx, "book.begins", control.None{}, &begins) // the version before has no answer
@@ -72,13 +73,24 @@ func (o *bookOptions) run(ctx context.Context, c *call, _ []string) error {
 	if err := h.checkTank(o.period.Tank); err != nil && len(rows) == 0 { // else it may be one of before
 		return usageError{"--tank: " + err.Error()}
 	}
+	unbooked := append(h.unbooked(o.period, rows, time.Now()), h.begun(o.period.Tank, rows, begins)...)
 	switch {
 	case c.json():
 		return printJSON(c.out, rows)
+	case c.format == "csv" && len(rows) == 0: // a heading alone looks like a month without oil
+		return errors.Join(bookText(c.err, rows, unbooked), bookCSV(c.out, h.zone(), rows))
 	case c.format == "csv":
 		return bookCSV(c.out, h.zone(), rows)
 	}
-	return bookText(c.out, rows, append(h.unbooked(o.period, rows, time.Now()), h.begun(o.period.Tank, rows, begins)...))
+	return bookText(c.out, rows, unbooked)
+}
+
+// noProductionDays says why nothing is counted where time is played faster; empty: it is not.
+func (h site) noProductionDays() string {
+	if h.cfg == nil || h.cfg.Loads.Speed == 0 || h.cfg.Loads.Speed == 1 {
+		return ""
+	}
+	return fmt.Sprintf("not counted; at loads.speed: %g the days are no production days", h.cfg.Loads.Speed)
 }
 
 // begun says of tanks without a row since when they are counted, and when their first row comes.
@@ -87,8 +99,8 @@ func (h site) begun(tank string, rows []ledger.BookRow, begins []ledger.BookBegi
 		if tank != "" && b.Tank != tank || slices.ContainsFunc(rows, func(r ledger.BookRow) bool { return r.Tank == b.Tank }) {
 			continue
 		}
-		if h.cfg != nil && h.cfg.Loads.Speed != 0 && h.cfg.Loads.Speed != 1 {
-			out = append(out, fmt.Sprintf("%s: not counted; at loads.speed: %g the days are no production days", b.Tank, h.cfg.Loads.Speed))
+		if why := h.noProductionDays(); why != "" {
+			out = append(out, b.Tank+": "+why)
 			continue
 		}
 		if b.Next.IsZero() {
@@ -114,7 +126,7 @@ func (h site) unbooked(p ledger.BookPeriod, rows []ledger.BookRow, now time.Time
 	day, _ := time.ParseInLocation(time.DateOnly, p.From, h.zone())
 	for n := 0; day.Format(time.DateOnly) <= p.To && n < 400; n, day = n+1, day.AddDate(0, 0, 1) {
 		ends := time.Date(day.Year(), day.Month(), day.Day()+1, 0, 0, 0, 0, h.zone()).Add(time.Duration(h.cfg.ProductionDay))
-		why := either(now.Before(ends.Add(time.Hour)), "the day is not closed yet", "no readings, or gauger did not run")
+		why := cmp.Or(h.noProductionDays(), either(now.Before(ends.Add(time.Hour)), "the day is not closed yet", "no readings, or gauger did not run"))
 		for _, t := range h.cfg.Tanks {
 			if date := day.Format(time.DateOnly); (p.Tank == "" || p.Tank == t.ID) && !have[date+"/"+t.ID] {
 				notes.Add(date, t.ID, why, why)

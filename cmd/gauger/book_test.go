@@ -38,6 +38,11 @@ func TestATankWithoutARowInTheBookSaysWhenItComes(t *testing.T) {
 	if got := (site{cfg}).begun("TK-4", nil, begins); !slices.Equal(got, []string{"TK-4: not counted; at loads.speed: 60 the days are no production days"}) {
 		t.Errorf("a demonstration: %q", got)
 	}
+	cfg.Tanks = cfg.Tanks[:1]
+	month := ledger.BookPeriod{From: "2026-03-01", To: "2026-03-31"}
+	if got := (site{cfg}).unbooked(month, nil, at(20, 0, 0)); len(got) != 1 || !strings.HasSuffix(got[0], "not counted; at loads.speed: 60 the days are no production days") {
+		t.Errorf("a month of a demonstration: %q", got)
+	}
 }
 
 // The columns of amounts that came to have a name later stand behind those that were there, each with its own sum; what a spreadsheet takes for a
