@@ -8,7 +8,7 @@ var deviceMistakes = []mistake{
 	{"device name with a slash", "name: serial-plc", "name: serial/plc", 26, "devices[1].name", "slash"},
 	{"two devices with one name", "name: serial-plc", "name: battery-plc", 26, "devices[1].name", "already the name of devices[0]"},
 	{"device as a text", "  - name: battery-plc\n", "  - plc\n  - name: battery-plc\n", 16, "devices[0]", "write {name:"},
-	{"interval without a unit", "every: 5s", "every: 5", 19, "devices[0].every", "write 5s, 5m or 5h"},
+	{"interval without a unit", "every: 5s", "every: 5", 19, "devices[0].every", "write 5ms, 5s, 5m or 5h"},
 	{"hauls polled slower", "every: 5s", "every: 5s\n    every_while_loading: 5s", 20, "devices[0].every_while_loading", "shorter than every (5s)"},
 	{"turnaround of zero", "every: 5s", "every: 5s\n    turnaround: 0s", 20, "devices[0].turnaround", "leave it out"},
 	{"more registers than a request can have", "every: 5s", "every: 5s\n    max_registers: 126", 20, "devices[0].max_registers", "1 to 125"},

@@ -33,7 +33,7 @@ func TestScalars(t *testing.T) {
 		{"float: 0.5", 0.5}, {"float: -1e3", -1000.0}, {"float: 1_000", 1000.0}, {"float: \"0,83\"", "write 0.83"}, {"float: .nan", "not a number"}, {"float: -.inf", "not a number"},
 		{"bool: true", true}, {"bool: false", false}, {"bool: on", "write true"}, {"bool: no", "write false"}, {"bool: 1", "true or false"},
 		{"text: 1001", "1001?"}, {"text: 007", "007?"}, {"text: true", "true?"}, {"text: \"\"", "?"}, {"text:", "no value"}, {"text: {a: b}", "one value is wanted"},
-		{"duration: 1m30s", 90 * time.Second}, {"duration: 0s", time.Duration(0)}, {"duration: 1.5h", 90 * time.Minute}, {"duration: 5", "write 5s, 5m or 5h"},
+		{"duration: 1m30s", 90 * time.Second}, {"duration: 0s", time.Duration(0)}, {"duration: 1.5h", 90 * time.Minute}, {"duration: 5", "write 5ms, 5s, 5m or 5h"},
 		{"duration: 5 s", "not a duration"}, {"duration: -1s", "negative"}, {"duration: 300000000h", "not a duration"}, {"duration: 7d", "write 168h"},
 		{"length: 20ft", tank.Length(240)}, {"length: 14-03-1", tank.Length(171.25)}, {"length: 12", tank.Length(12)}, {"length: 1.2m", tank.Length(1.2 / 0.0254)}, {"length: tall", "14'3 1/4"},
 		{"size: 64MiB", Size(64 << 20)}, {"size: 1GiB", Size(1 << 30)}, {"size: 2 kB", Size(2000)}, {"size: 1024", Size(1024)}, {"size: 0.5KiB", Size(512)},

@@ -92,7 +92,7 @@ func setDuration(s string, v reflect.Value) error {
 		return nil
 	}
 	if _, err := strconv.ParseFloat(s, 64); err == nil {
-		return fmt.Errorf("%s has no unit; write %ss, %sm or %sh", quote(s), s, s, s)
+		return fmt.Errorf("%s has no unit; write %sms, %[2]ss, %[2]sm or %[2]sh", quote(s), s)
 	}
 	if days, err := strconv.Atoi(strings.TrimSuffix(s, "d")); err == nil && days >= 0 && days < 1e5 {
 		return fmt.Errorf("%s: days are no unit; write %dh", quote(s), days*24)

@@ -338,12 +338,13 @@ func TestAValueThatIsInNoMessageIsTold(t *testing.T) {
 
 // TestWhatIsMissingNamesWhatIsThere, and is still errAbsent.
 func TestWhatIsMissingNamesWhatIsThere(t *testing.T) {
-	for path, want := range map[string]string{"a": `which has the keys "tank"`, "tank.level.in": `"tank.level" there is a single value`, "tank.list[4]": `"tank.list" there is a list of 2`} {
+	for path, want := range map[string]string{"a": `which has the keys "tank"`, "tank.level.in": `"tank.level" there is a single value`, "tank.list[4]": `"tank.list" there is a list of 2`,
+		"tank.none.in": `"tank.none" there is empty`} {
 		p, err := parsePath(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		root, err := (&document{payload: []byte(`{"tank": {"level": 1, "list": [1, 2]}}`)}).json()
+		root, err := (&document{payload: []byte(`{"tank": {"level": 1, "list": [1, 2], "none": {}}}`)}).json()
 		if err != nil {
 			t.Fatal(err)
 		}

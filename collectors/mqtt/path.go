@@ -129,6 +129,9 @@ func missing(walked path, at jsonText) error {
 	switch {
 	case at.isObject():
 		keys := at.keys()
+		if len(keys) == 0 {
+			return fmt.Errorf("%w%s is empty", errAbsent, where)
+		}
 		for i, k := range keys {
 			keys[i] = excerpt(k)
 		}
