@@ -135,8 +135,14 @@ func (r *Ring) tooSoon(slot Slot, now time.Time) error {
 	if other.inDoubt() {
 		return fmt.Errorf("the %s key's renewal was not answered; renew that one first", slot.other())
 	}
-	if r.restedFor(slot.other(), now) < 24*time.Hour {
-		return fmt.Errorf("the %s key was renewed less than a day ago, and of two new keys the service may not know either for a while; it is safer to leave a day between them", slot.other())
+	if r.restedFor(slot.other(), now) >= 24*time.Hour {
+		return nil
+	}
+	const leave = ", and of two new keys the service may not know either for a while; it is safer to "
+	if newest := &other.Entries[0]; !other.givenSince(newest) {
+		return fmt.Errorf("the %s key was renewed less than a day ago"+leave+"leave a day between them", slot.other())
+	} else if newest.State != proven {
+		return fmt.Errorf("the %s key was given by hand and no record was sent with it yet"+leave+"wait for that", slot.other())
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -235,4 +236,37 @@ func TestTheOnlyKeyIsNotRenewedFirst(t *testing.T) {
 	if a := postTicket(t, c, "T-2"); a.Class != stored {
 		t.Errorf("%+v", a)
 	}
+}
+
+// A key that a person gave was not renewed: what is said of the slot's last renewal was the key before it.
+func TestAKeyGivenByHandHasNoRenewalOfTheOneBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &cloudtest.Service{}
+		c := keyed(t, "", s)
+		postTicket(t, c, "T-1")
+		if _, err := c.keys.Renew(t.Context(), Primary); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Hour)
+		if why := c.keys.Hasty(Secondary); !strings.Contains(why, "the primary key was renewed less than a day ago") {
+			t.Errorf("renewed: %q", why)
+		}
+		if err := c.keys.Set(Primary, "from-the-portal"); err != nil {
+			t.Fatal(err)
+		}
+		if k := c.keys.Status()[0]; !k.Renewed.IsZero() || k.Source != "file" {
+			t.Errorf("the new key: %+v", k)
+		}
+		if k := c.keys.Status()[1]; k.Renewed.IsZero() {
+			t.Errorf("the key of before: %+v", k)
+		}
+		if why := c.keys.Hasty(Secondary); !strings.Contains(why, "was given by hand and no record was sent with it yet") {
+			t.Errorf("given by hand: %q", why)
+		}
+		all, _ := c.keys.Order(true)
+		c.keys.Accepted(all[slices.IndexFunc(all, func(k Key) bool { return k.Value == "from-the-portal" })], true)
+		if why := c.keys.Hasty(Secondary); why != "" {
+			t.Errorf("it works: %q", why)
+		}
+	})
 }

@@ -39,10 +39,15 @@ func (s *slotState) end() Expiry {
 
 // endOf is what the service has said of the end of one of a slot's values: nothing of one that a person gave after it.
 func (s *slotState) endOf(e *entry) Expiry {
-	if !e.fromService() && e.Since.After(s.Renewed) && !s.Renewed.IsZero() {
+	if s.givenSince(e) {
 		return Expiry{}
 	}
 	return s.Expires
+}
+
+// givenSince says that a person gave a value after the slot was renewed: that renewal was of the key before it.
+func (s *slotState) givenSince(e *entry) bool {
+	return !e.fromService() && e.Since.After(s.Renewed) && !s.Renewed.IsZero()
 }
 
 // warningStep gives the step at which the slot's end is to be told: 7, 14 or 30 days; 0: it is far, over, or renewed as planned. The

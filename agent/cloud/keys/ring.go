@@ -314,7 +314,7 @@ type Status struct {
 	Since       time.Time `json:"since"`
 	Accepted    time.Time `json:"accepted,omitzero"` // when the service last accepted it, as far as this process or the file knows
 	Refused     time.Time `json:"refused,omitzero"`  // since when, or when it was last
-	Renewed     time.Time `json:"renewed,omitzero"`  // the slot's last renewal that was answered
+	Renewed     time.Time `json:"renewed,omitzero"`  // the slot's last renewal that was answered; zero: none since this value was given
 	Expires     time.Time `json:"expires,omitzero"`  // no key is given up by it; zero: the service has not said it of this value
 	Assumed     bool      `json:"assumed,omitempty"` // expires is a guess: the service's text could not be read
 	Warning     string    `json:"warning,omitempty"` // what is wrong when the slot ends soon and is not renewed
@@ -337,11 +337,14 @@ func (r *Ring) Status() []Status {
 		}
 		warning := r.endAdvice(slot, now, trusted)
 		for i, e := range s.Entries {
-			end := s.endOf(&s.Entries[i])
+			end, renewed := s.endOf(&s.Entries[i]), s.Renewed
+			if s.givenSince(&s.Entries[i]) {
+				renewed = time.Time{}
+			}
 			list = append(list, Status{
 				Slot: slot.String(), Fingerprint: Secret(e.Value).Fingerprint(),
 				State: [...]string{"untried", "proven", "refused"}[min(e.State, refused)], Source: e.Source,
-				Since: e.Since, Accepted: e.OK, Refused: e.Refused, Renewed: s.Renewed,
+				Since: e.Since, Accepted: e.OK, Refused: e.Refused, Renewed: renewed,
 				Expires: end.At, Assumed: end.Assumed, Doubt: s.Doubt,
 				Next: next, Warning: warning,
 			})
