@@ -214,33 +214,39 @@ func (s *Site) Retyped(number string, known []TicketRecord) (w ManualTicket, gau
 // Differences says what a ticket has from the one in whose place it is written, retyped as old, and what is another.
 func (s *Site) Differences(old, w ManualTicket, known []TicketRecord) (same []string, changed []Edit) {
 	s.inherit(&w, known)
-	said := func(w *ManualTicket) (all []Edit) {
-		add := func(field, text string) { all = append(all, Edit{Field: field, New: text}) }
-		at := func(t time.Time) string { return either(t.IsZero(), "", t.In(s.Zone).Format(time.DateTime)) }
-		gauge := func(in float64) string { // without one both are 0
-			return either(w.Open+w.Close == 0, "", fmt.Sprintf("%s (%.2f in)", tank.Length(in).Gauge(), in))
-		}
-		add("tank", w.Tank)
-		add("start", at(w.Start))
-		add("end", at(w.End))
-		add("opening gauge", gauge(w.Open))
-		add("closing gauge", gauge(w.Close))
-		r := cloud.RunTicket{TopTemperature: w.TopTemperature, BottomTemperature: w.BottomTemperature, SpecificGravity: w.SpecificGravity, BSW: w.BSW,
-			SealOff: w.SealOff, SealOn: w.SealOn, Purchaser: w.Purchaser}
-		for _, f := range editFields {
-			add(f.name, f.of(&r, w.Comments))
-		}
-		return all
+	names, before, after := []string{"tank", "start", "end", "opening gauge", "closing gauge"}, s.said(&old), s.said(&w)
+	for _, f := range editFields {
+		names = append(names, f.name)
 	}
-	before := said(&old)
-	for i, e := range said(&w) {
-		if e.Old = before[i].New; e.Old != e.New {
+	for i, name := range names {
+		if e := (Edit{Field: name, Old: before[i], New: after[i]}); e.Old != e.New {
 			changed = append(changed, e)
 		} else if e.New != "" {
-			same = append(same, strings.ReplaceAll(e.Field, "_", " ")+" "+e.New)
+			same = append(same, strings.ReplaceAll(name, "_", " ")+" "+e.New)
 		}
 	}
 	return same, changed
+}
+
+// said is what a person's ticket has, in the order of Differences; empty: it has it not.
+func (s *Site) said(w *ManualTicket) []string {
+	all := []string{w.Tank, "", "", "", ""}
+	for i, t := range [...]time.Time{w.Start, w.End} {
+		if !t.IsZero() {
+			all[1+i] = t.In(s.Zone).Format(time.DateTime)
+		}
+	}
+	for i, in := range [...]float64{w.Open, w.Close} {
+		if w.Open+w.Close != 0 { // else it has none
+			all[3+i] = fmt.Sprintf("%s (%.2f in)", tank.Length(in).Gauge(), in)
+		}
+	}
+	r := cloud.RunTicket{TopTemperature: w.TopTemperature, BottomTemperature: w.BottomTemperature, SpecificGravity: w.SpecificGravity, BSW: w.BSW,
+		SealOff: w.SealOff, SealOn: w.SealOn, Purchaser: w.Purchaser}
+	for _, f := range editFields {
+		all = append(all, f.of(&r, w.Comments))
+	}
+	return all
 }
 
 // leastGaps is how many times between two tickets of a tank tell how fast it fills; fasterBy times as fast as in the fastest of them it does

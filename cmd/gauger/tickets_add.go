@@ -107,8 +107,9 @@ func (t *handTicket) takeOver(ctx context.Context, c *call, site *ledger.Site) (
 	}
 	old, gauged, ok := site.Retyped(t.Replaces, known)
 	if !ok {
-		var doubts []string
-		return nil, ask(ctx, c, "tickets.check", []ledger.ManualTicket{t.ManualTicket}, &doubts) // it says what became of that one
+		all := make([]ledger.ManualTicket, 1)
+		all[0].Replaces = t.Replaces
+		return nil, ask(ctx, c, "tickets.check", all, nil) // it says what became of that one
 	}
 	t.Tank, t.Replaces = cmp.Or(t.Tank, old.Tank), old.Replaces
 	if !old.Start.IsZero() {
