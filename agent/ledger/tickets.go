@@ -375,7 +375,7 @@ func (l *Ledger) listTickets() ([]TicketRecord, error) {
 	}
 	for _, h := range l.state.held.all {
 		b := h.record(h.Due)
-		b.Handle, b.Person, b.Rejected = h.Handle, "held", h.Barred
+		b.Handle, b.Person, b.Rejected, b.ForPerson = h.Handle, "held", h.Barred, h.waitsForPerson(&l.site)
 		all = append(all, b)
 	}
 	for i := range all {

@@ -289,7 +289,7 @@ func tableName(name string) string {
 	return either(name == ledger.ByDiameter, "tank's diameter (there is no strapping table)", "strapping table")
 }
 
-// stateText is the state of a ticket and what comes next.
+// stateText is the state of a ticket and what comes next, by the configuration at work, which the file need not be.
 func (r *ticketRow) stateText(h site) string {
-	return r.StateText(h.cfg != nil && h.cfg.Tickets.Review == "hold", func(t time.Time) string { return timeText(t, h.zone()) })
+	return r.StateText(r.ForPerson, func(t time.Time) string { return timeText(t, h.zone()) })
 }
