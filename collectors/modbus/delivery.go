@@ -40,7 +40,7 @@ func (c *collector) deliver(ctx context.Context, host collectors.Host, t *job, s
 		s.giveBack()
 		return
 	}
-	s.delivery = delivery{job: t, notice: d.commLoss()}
+	s.delivery = delivery{job: t, notice: d.healthNotice(time.Now())}
 	if d.holesChanged {
 		var err error
 		s.holes, err = d.saveHoles()
@@ -68,7 +68,7 @@ func (c *collector) awaitDelivery(ctx context.Context, host collectors.Host) {
 func (c *collector) noteDelivered(host collectors.Host, w *round) {
 	c.delivering = false
 	if w.told {
-		w.job.device.health.noteTold()
+		w.job.device.health.noteTold(w.notice)
 	}
 	if w.forgotten {
 		w.job.device.holesChanged = true

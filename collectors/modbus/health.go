@@ -10,18 +10,21 @@ import (
 	"gauger/collectors/modbus/line"
 )
 
-// absentAfter rounds without any answer a unit is absent, for the line and for people.
-const absentAfter = 3
+const (
+	absentAfter = 3                // rounds without any answer, from which on a unit is absent, for the line and for people
+	refusesFor  = 10 * time.Minute // for which a unit only refuses before people are told: one that is busy does so for a while
+)
 
-// health counts the rounds without any answer, and remembers who was told of it.
+// health counts the rounds without any answer, and remembers who was told of it, or that the unit answers and gives no value.
 type health struct {
 	misses    int           // rounds in a row without any answer
 	since     time.Time     // the first of them
+	refuses   time.Time     // since when it has answered, and never with a value; zero: it gave one, or is silent
 	probeCost time.Duration // that the last of them had the line
 	lastError error         // what the last request met
 	probes    int
 
-	announced bool      // people know of the loss
+	announced string    // the event that people know of; "": none
 	lostSince time.Time // since when, as they were told
 	returned  time.Time // when it ended; zero while it lasts
 }
@@ -39,17 +42,25 @@ func (d *device) noteRound(s *round, now time.Time) {
 		return // every place is parked, so nothing was asked for
 	}
 	if s.answered {
-		if h.announced && h.returned.IsZero() {
-			h.returned = now
+		if s.read || h.announced == eventrules.CommLoss {
+			h.noteOver(now)
 		}
 		h.misses, h.probes, h.lastError, d.lastDuration = 0, 0, nil, s.duration
+		if s.read {
+			h.refuses = time.Time{}
+		} else if h.lastError = s.lastError; h.refuses.IsZero() {
+			h.refuses = now
+		}
 		return
 	}
 	if h.misses == 0 {
 		h.since = now
 	}
 	h.misses++
-	h.lastError, h.probeCost = s.lastError, min(s.duration, d.maxUnanswered())
+	if h.absent() && h.announced == eventrules.DeviceStatus {
+		h.noteOver(now) // it is lost instead
+	}
+	h.lastError, h.probeCost, h.refuses = s.lastError, min(s.duration, d.maxUnanswered()), time.Time{}
 }
 
 // maxUnanswered is the longest that an unanswered request has the line: when it took longer this box was busy with something
@@ -113,34 +124,43 @@ func (d *device) probeBlock() block {
 	return at(n)
 }
 
-// commLoss is what is to be told of a lost unit, or of its return; nil: nothing. What could not be told is told after the next round.
-func (d *device) commLoss() *collectors.Notice {
+// noteOver notes the end of what people know of, if they know of anything.
+func (h *health) noteOver(now time.Time) {
+	if h.announced != "" && h.returned.IsZero() {
+		h.returned = now
+	}
+}
+
+// healthNotice is what is to be told of a unit that is lost or gives no value, or of its return; nil: nothing. What could not be told is
+// told after the next round.
+func (d *device) healthNotice(now time.Time) *collectors.Notice {
 	h := &d.health
 	switch {
-	case !h.announced && h.absent():
-		h.lostSince = h.since
-		n := d.commNotice(h.since, time.Time{})
-		n.Note = fmt.Sprint(h.lastError) // which names the place
-		if advice := line.Advice(h.lastError, d.line.URL()); advice != "" {
-			n.Note += "; " + advice
+	case h.announced != "" && !h.returned.IsZero():
+		note := fmt.Sprintf("unit %d at %s answers again after %s", d.unit, d.line.URL(), h.returned.Sub(h.lostSince).Round(time.Second))
+		if h.announced == eventrules.DeviceStatus {
+			note = fmt.Sprintf("unit %d at %s refused each request for %s", d.unit, d.line.URL(), h.returned.Sub(h.lostSince).Round(time.Second))
 		}
-		return n
-	case h.announced && !h.returned.IsZero():
-		n := d.commNotice(h.lostSince, h.returned)
-		n.Note = fmt.Sprintf("unit %d at %s answers again after %s", d.unit, d.line.URL(), h.returned.Sub(h.lostSince).Round(time.Second))
-		return n
+		return &collectors.Notice{Rule: h.announced, Source: d.name, Since: h.lostSince, Until: h.returned, Note: note}
+	case h.announced != "":
+	case h.absent():
+		h.lostSince = h.since
+		note := fmt.Sprint(h.lastError) // which names the place
+		if advice := line.Advice(h.lastError, d.line.URL()); advice != "" {
+			note += "; " + advice
+		}
+		return &collectors.Notice{Rule: eventrules.CommLoss, Source: d.name, Since: h.since, Note: note}
+	case !h.refuses.IsZero() && now.Sub(h.refuses) >= refusesFor:
+		h.lostSince = h.refuses
+		return &collectors.Notice{Rule: eventrules.DeviceStatus, Source: d.name, Since: h.refuses, Note: fmt.Sprintf("it answers, and gives no value: %v", h.lastError)}
 	}
 	return nil
 }
 
-func (d *device) commNotice(since, until time.Time) *collectors.Notice {
-	return &collectors.Notice{Rule: eventrules.CommLoss, Source: d.name, Since: since, Until: until}
-}
-
-// noteTold notes that people know of the loss, or of the return.
-func (h *health) noteTold() {
-	if h.announced {
-		h.returned = time.Time{}
+// noteTold notes that people know of it, or that it is over.
+func (h *health) noteTold(n *collectors.Notice) {
+	h.announced = n.Rule
+	if !n.Until.IsZero() {
+		h.announced, h.returned = "", time.Time{}
 	}
-	h.announced = !h.announced
 }

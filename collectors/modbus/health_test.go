@@ -53,6 +53,43 @@ func TestCommLossOpensAfterThreeMissesAndClosesOnReturn(t *testing.T) {
 	})
 }
 
+// A unit that refuses whatever it is asked is there, but no tank is read: that is told after ten minutes, until it gives a value, or is lost.
+// While it refuses all, no place that is read across is accused.
+func TestAUnitThatOnlyRefusesIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slave := linetest.NumberedSlave()
+		start := time.Now()
+		s := runSite(t, pipeLines(t, linetest.Only(slave)), &collectorstest.Host{},
+			Device{Name: "d", URL: "tcp://site", Every: 10 * time.Second, Points: []Point{holding("p", 7), holding("q", 12)}})
+		linetest.Await(t, 35*time.Second)
+		slave.SetFaults(modbustest.Fault{Exception: 4})
+		linetest.Await(t, 9*time.Minute)
+		if n := s.host.Notices(); len(n) != 0 {
+			t.Errorf("before ten minutes: %+v", n)
+		}
+		if r, _ := s.host.Last("d/p"); r.Err == nil || strings.Contains(r.Err.Error(), "forbidden") {
+			t.Errorf("while it refuses all: %v", r.Err)
+		}
+		linetest.Await(t, 2*time.Minute)
+		n := s.host.Notices()
+		if len(n) != 1 || n[0].Rule != "device-status" || n[0].Since.Sub(start).Truncate(time.Second) != 40*time.Second || !n[0].Until.IsZero() || !strings.Contains(n[0].Note, "exception 4") {
+			t.Fatalf("after eleven minutes: %+v, want one device-status since 40s that goes on", n)
+		}
+		slave.SetFaults(modbustest.Fault{Silent: true})
+		linetest.Await(t, 2*time.Minute)
+		n = s.host.Notices()
+		if len(n) != 3 || n[1].Rule != "device-status" || n[1].Until.IsZero() || n[2].Rule != "comm-loss" || !n[2].Until.IsZero() {
+			t.Fatalf("lost instead: %+v, want its end and a comm-loss", n[1:])
+		}
+		slave.SetFaults(modbustest.Fault{Exception: 4})
+		linetest.Await(t, 2*time.Minute)
+		if n = s.host.Notices(); len(n) != 4 || n[3].Rule != "comm-loss" || n[3].Until.IsZero() {
+			t.Fatalf("it refuses again: %+v, want the end of the comm-loss", n[3:])
+		}
+		s.stop()
+	})
+}
+
 // stubborn is a host that does not take notices for a while.
 type stubborn struct {
 	collectorstest.Host

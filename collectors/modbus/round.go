@@ -22,6 +22,7 @@ type round struct {
 	asked            time.Time     // the last request; zero: what is failing now was not asked for
 	tried            bool          // something was asked for
 	answered         bool          // the unit is there, even if it only refuses
+	read             bool          // it gave a value
 	missed           int           // requests in a row without an answer, from which it would be concluded that the unit is gone
 	unanswered       int           // requests in a row without an answer
 	skipRest         error         // no further request makes sense, for this reason
@@ -127,6 +128,7 @@ func (s *round) afterError(ctx context.Context, b block, err error) bool {
 func (s *round) store(b block, data []byte) {
 	now := time.Now()
 	s.noteAnswer()
+	s.read = true
 	s.device.cache.StoreAnswer(b.Span, data)
 	if len(s.device.rereadPlaces) > 0 {
 		s.answeredSpans = append(s.answeredSpans, b.Span)

@@ -120,7 +120,7 @@ func (s *round) afterRefusal(ctx context.Context, b block, err error) bool {
 	}
 	if b.spans > 1 && s.narrowing == 0 {
 		s.refusedBlocks = append(s.refusedBlocks, b)
-		if b.gaps > 0 {
+		if b.gaps > 0 && s.device.health.refuses.IsZero() { // else it refuses whatever it is asked
 			gap := gapOf(s.device.halve(b))
 			err = fmt.Errorf("%w; no point wants %s, which is read across: if the unit cannot read that, `forbidden: [%s]` keeps away from it", err, gap, forbiddenText(gap))
 		}
