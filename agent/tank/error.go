@@ -227,11 +227,15 @@ func shutBehind(ts *tankState, d draw, stood, times, share float64) bool {
 	if d.start-2*stood < math.Max(ts.decidedTo+resumeFirst, d.start-stillLook) {
 		return false
 	}
-	b, _, k := standsBehind(ts, d, d.step+d.deadband+restSigmas*ts.noise.perSample(), d.fasterInflow())
+	made := d.fasterInflow()
+	b, level, k := standsBehind(ts, d, d.step+d.deadband+restSigmas*ts.noise.perSample(), made)
 	if k == 0 {
 		return false
 	}
 	pause, behind := stood/times, b[k-1].t-d.end
+	if b[k-1].v-level > made/2*behind { // the slack alone made it a stand
+		return false
+	}
 	return behind > math.Max(share*pause, keptShut/2) && times+behind/pause > pausesMore
 }
 

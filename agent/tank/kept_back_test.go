@@ -95,3 +95,20 @@ func TestATankThatSpilledOverWasNotShutIn(t *testing.T) {
 		t.Errorf("%+v, want %g bbl", r.loads, load.Bbl)
 	}
 }
+
+// A level behind a load that rises as its well made it until then stands for some minutes only by what its sensor does not tell. One that stands for longer
+// shows that it was shut in.
+func TestALevelThatRisesIsNoStand(t *testing.T) {
+	const end, made = 36000.0, 0.001
+	for stands, want := range map[float64]bool{0: false, 1200: true, 2400: true} {
+		ts := &tankState{}
+		for s := end; s < end+4000; s += 20 {
+			ts.levels.recent = append(ts.levels.recent, sample{t: s, v: float32(60 + made*math.Max(0, s-end-stands)), n: 1})
+		}
+		ts.last = point{t: end + 4000, v: 64}
+		d := draw{start: end - 2000, end: end, next: math.Inf(1), leaptAt: math.Inf(1), inflowBefore: made, inflowAfter: made, resolution: resolution{deadband: 0.25}}
+		if got := shutBehind(ts, d, 200, 1.05, pauseShare); got != want {
+			t.Errorf("stands for %g s: %v", stands, got)
+		}
+	}
+}
