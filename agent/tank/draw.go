@@ -76,6 +76,7 @@ type gauge struct {
 	carried    float64 // s that the inflow carried the level
 	slope      float64 // in/s by which the piece that it is read off rises
 	since      float64 // s; and since when, 0 where it is read off none
+	includes   float64 // s; until when what flowed in is part of it, where that is not the instant that it stands for
 	fell       float64 // s; until when it was at rest before that piece; not before since where that is the first
 	dipped     bool    // a vacuum's dip was taken off it
 	hatches    float64 // in that the level fell at least where hatches were opened behind it, and are left out; 0: none was
