@@ -23,7 +23,7 @@
 //	                to where it was), decide (what it was), error (and a day's slugs) and error_factors, foam (what stood on the oil behind it, and
 //	                how it goes, and a sensor that follows late), doubts (what the readings say against it), lumps (what a well that comes
 //	                by turns brought meanwhile, as the fall shows it), timer (the same of one whose pump has a clock), gush (the same of
-//	                one that rests and then brings most of a lump at once), load
+//	                one that rests and then brings most of a lump at once, and what flows in over a draw's slow tail), load
 //	other verdicts  slow_loss (oil that goes slowly, or that a group's tank gave too slowly for a draw, and what sinks or
 //	                rises for long behind a load), revise (loads that were reported, and where those of a group begin), report (faults that last, steps of the clock, and what a group's tanks hold and took in together)
 //	from outside    refit (another list of tanks, another way of measuring), queries, codec (what is stored)

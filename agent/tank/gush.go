@@ -7,6 +7,7 @@ import (
 )
 
 const (
+	truckTail  = 1200.0 // s behind the knee of a draw for which it is topped off at most
 	gushLong   = 1500.0 // s in which a lump comes, that comes at once at first and then less
 	gushTail   = 900.0  // s of its second part
 	gushVaries = 0.4    // share by which one brings more or less than the most
@@ -139,4 +140,15 @@ func cameAtOnce(ts *tankState, t *Tank, d draw) (bbl, off float64, ok bool) {
 	noise = math.Max(noise, (stats.Product(level, level)-saved)/float64(len(at)-slowedFew)) * math.Max(1, 2*lumpsCell*float64(len(at))/(until-from))
 	inches, variance, ok := z.weighed(courses, noise)
 	return (z.slow*long + inches) * per, 2 * per * math.Sqrt(variance+noise+stats.Square(gushTailOf*inches)), ok
+}
+
+// tailShare is by how much longer than a draw it took until the level lay where its closing is read, as a share of it: behind the knee a pump drew ever
+// slower, or a driver topped off, and what flowed in meanwhile is in the closing. 0 where no reading shows that the level still fell.
+func tailShare(ts *tankState, t *Tank, d draw) float64 {
+	until := math.Min(d.closing.includes, d.end+truckTail)
+	b := between(ts.levels.recent, d.end, until)
+	if t.Group != "" || len(b) < restFew || d.deadband > 0 || stats.Median(values(b))-d.closing.level < math.Max(fallAboveNoise, restSigmas*ts.noise.perSample()) {
+		return 0
+	}
+	return (until - d.end) / (d.end - d.start)
 }

@@ -45,9 +45,8 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 	l.GaugeBbl = t.volume(d)
 	rise, off := ts.flowedIn(t, d, d.end-d.start)
 	l.InflowBbl, l.InflowErrorBbl = s.sharedInflow(i, d, (rise+d.settled)*per, 2*off*per)
-	if longer := (d.closing.includes - d.end) / (d.end - d.start); longer > 0 && t.Group == "" { // a tail that the pump drew ever slower, or slosh
-		l.InflowBbl, l.InflowErrorBbl = l.InflowBbl*(1+longer), l.InflowErrorBbl*(1+longer)
-	}
+	longer := 1 + tailShare(ts, t, d)
+	l.InflowBbl, l.InflowErrorBbl = l.InflowBbl*longer, l.InflowErrorBbl*longer
 	if came, said := cameAmid(ts, t, d); came > 0 {
 		l.InflowErrorBbl, d.doubts = math.Max(l.InflowErrorBbl, came), append(d.doubts, said)
 	}

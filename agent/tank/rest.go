@@ -214,7 +214,7 @@ func (r resting) near(slope float64) gauge {
 	g := gauge{samples: p.n, away: math.Abs(r.nearest(0).t - r.at), since: p.from, fell: ps[r.lastBefore(ps[:max(k, 1)], slope)].to}
 	g.level, g.err = p.drawn(end, slope)
 	g.slope, _ = p.rise(slope)
-	if near := stats.Clamp(end, p.from, p.to); near != end && g.slope > slope+pieceSlope { // beyond its readings only the well is known
+	if near := stats.Clamp(end, p.from, p.to); near != end && g.slope > slope+pieceSlope && p.to-p.from < liftLong { // beyond so few readings only the well is known
 		g.level, g.err = p.drawn(near, slope)
 		g.level, g.err = g.level+slope*(end-near), math.Hypot(g.err, (g.slope-slope)*(end-near)/2)
 	}
@@ -234,8 +234,7 @@ func (r resting) near(slope float64) gauge {
 	case r.before || nearest:
 		g.level += slope * (r.at - end)
 	case g.away > restFar: // no further back than to what still fell, which was read
-		g.includes = ps[k-1].to
-		g.level += slope * (g.includes - end)
+		g.level += slope * (ps[k-1].to - end)
 	default:
 		g.includes = end
 	}
