@@ -21,6 +21,7 @@ const (
 	unlikeRate = 2.0   // the same of parts of any size: no truck's hose and no driver's hand makes that
 	lastPart   = 0.25  // share of a load, of which a last part minutes behind the rest is perhaps foam that collapsed
 	foamRate   = 0.5   // of the pump's rate; what falls no faster, after the level has risen, is perhaps foam
+	firstTry   = 60.0  // s for which a pump's first try draws as little as water would, before it loses its prime
 	bleedMost  = 0.1   // share of the load that it is
 	bleedPump  = 0.75  // share of the pump's rate, from which on it is the pump's own, which flushes a hose or primes
 	pipeRate   = 1.75  // bbl/min; slower is a pipeline and not a truck, and has no truck's limit
@@ -111,7 +112,7 @@ func (ts *tankState) drawsAmong(t *Tank, finder fallFinder, b []sample, all boun
 		f, why := ts.behindShelf(t, f)
 		d := ts.findEdges(t, f, bounds{lo, hi}, in, now)
 		d.doubts = append(d.doubts, why...)
-		d = ts.withHiddenCheck(t, d, bounds{lo, d.start}, in, now)
+		d = ts.withHiddenCheck(t, d, f, bounds{lo, d.start}, in, now)
 		lo = d.end + 30
 		load, on, kinked := runsOn(ts, t, d)
 		if longest := pauseLate * t.Loads.PauseMerge.Seconds(); !kinked || on.end > 0 && k+1 < len(fs) && hi-d.end <= longest || on.end == 0 && len(out) > 0 && d.start-out[len(out)-1].end <= longest {
@@ -242,7 +243,7 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 // rest at least, and minutes before it, as the readings show both times.
 func (ts *tankState) checksSeal(t *Tank, a, b draw) bool {
 	va, unsure := t.volume(a), math.Min(ts.interval.fresh(), pauseBrief)
-	return b.start-a.end <= pauseSure+unsure && va < math.Min(bleedBbl, t.volume(b)) && a.end-a.start <= 2*unsure+va/(foamRate*t.pumpRate(b))*60
+	return b.start-a.end <= pauseSure+unsure && va < math.Min(bleedBbl, t.volume(b)) && a.end-a.start <= 2*unsure+math.Max(firstTry, va/(foamRate*t.pumpRate(b))*60)
 }
 
 // stepsBeside says that all of one of two draws fell between two readings, faster than any pump, of a sensor that was alive in between:

@@ -312,15 +312,15 @@ func (ts *tankState) behindShelf(t *Tank, f fall) (load fall, why []string) {
 	return f, nil
 }
 
-// withHiddenCheck is a draw with the seal check before it that the noise and seldom readings hid: the level lay higher for longer, and fell in
-// between as fast.
-func (ts *tankState) withHiddenCheck(t *Tank, d draw, all bounds, in production, now float64) draw {
+// withHiddenCheck is a draw with the seal check before it that the noise and seldom readings hid, or that lies in its fall: the level lay higher for longer,
+// and fell in between as fast.
+func (ts *tankState) withHiddenCheck(t *Tank, d draw, f fall, all bounds, in production, now float64) draw {
 	g, stop := d.opening, d.start-d.opening.since
 	if g.fell <= all.lo || g.fell >= g.since || stop > 2*pauseSure {
 		return d
 	}
 	first := ts.findEdges(t, fall{from: point{g.fell, g.level}, to: point{g.since, g.level}}, all, in, now)
-	if found := ts.interval.fresh() < stairRest && first.fall() > ts.noise.leastFall(); found && d.start-first.end > joinWithin {
+	if found := ts.interval.fresh() < stairRest && first.fall() > ts.noise.leastFall(); found && d.start-first.end > joinWithin && first.start < f.from.t {
 		return d // it stands out, and is none
 	}
 	if g.fell-first.opening.since < 2*stop || t.volume(first) < 1 || d.start-first.end < besideRest || !ts.checksSeal(t, first, d) || !ts.oneTruck(t, first, d) {

@@ -35,3 +35,24 @@ func TestAShortRiseIsNotCarriedOn(t *testing.T) {
 		t.Errorf("opening %.2f in, want %.2f", g.level, want)
 	}
 }
+
+// A pump's first try draws slowly for the most of a minute, loses its prime and stands for two: what left belongs to the load. What is bled for minutes does not.
+func TestAPumpsFirstTryBelongsToItsLoad(t *testing.T) {
+	for name, x := range map[string]struct{ bbl, rate, want float64 }{
+		"a try": {2.4, 2.7, 162.4}, "a bleed": {2.4, 0.6, 160},
+	} {
+		load := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 160, Rate: 8.3}
+		try := tanktest.Move{Bbl: x.bbl, Rate: x.rate}
+		try.From = load.From - 95 - try.End()
+		w := tanktest.Well{Level0: 100, Moves: []tanktest.Move{try, load}}
+		r := newRig(t, w)
+		r.site.tanks[0].Table, r.every = tableOf(t, 2.8), 5
+		r.sensor = func(_ int, s, _ float64) (float64, bool) {
+			return restless(s, 100+(w.Level(s)-100)*tanktest.PerInch/2.8, 0.05, 0.01), true
+		}
+		r.run(0, load.End()+2*tanktest.Hour)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-x.want) > 0.8 {
+			t.Errorf("%s: %+v, want %g bbl", name, r.loads, x.want)
+		}
+	}
+}
