@@ -240,7 +240,7 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 }
 
 // checksSeal says that a driver drew the first of two draws to see whether the hose and the seal hold: less than a bleed, half as fast as the
-// rest at least, and minutes before it, as the readings show both times.
+// rest at least or within a minute, and minutes before it, as the readings show both times.
 func (ts *tankState) checksSeal(t *Tank, a, b draw) bool {
 	va, unsure := t.volume(a), math.Min(ts.interval.fresh(), pauseBrief)
 	return b.start-a.end <= pauseSure+unsure && va < math.Min(bleedBbl, t.volume(b)) && a.end-a.start <= 2*unsure+math.Max(firstTry, va/(foamRate*t.pumpRate(b))*60)
