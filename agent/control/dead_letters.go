@@ -14,9 +14,15 @@ const deadCounted = 256
 
 // deadLetters are a stream's records that were refused or damaged and are kept for a person, the first of them with what they say.
 type deadLetters struct {
-	first            []Entry
+	first            []deadLetter
 	n                int
 	refused, damaged int // of those that were looked at
+}
+
+// deadLetter is one of them, whose state says what became of it.
+type deadLetter struct {
+	Entry
+	maybe bool // the service may have it
 }
 
 // deadLettersOf looks at those of each stream that has some.
@@ -47,12 +53,9 @@ func deadOf(d *Server, stream string, n int) (all *deadLetters, err error) {
 		if i >= namedSources {
 			continue
 		}
-		out := entryOf(*e)
-		out.Says = d.says(out)
-		if out.State, out.Attempt = state, 0; e.MaybeStored() {
-			out.Attempt = 1
-		}
-		all.first = append(all.first, out)
+		l := deadLetter{entryOf(*e), e.MaybeStored()}
+		l.State, l.Says = state, d.says(l.Entry)
+		all.first = append(all.first, l)
 	}
 	return all, nil
 }
@@ -92,7 +95,7 @@ func (all *deadLetters) problems(d *Server, stream string) (out []Problem) {
 		switch {
 		case e.Raw != nil:
 			p.Do = "it can only be dropped; write it again if the service has it not, then `gauger outbox drop " + record + " --why TEXT`"
-		case e.State != "refused" || e.Attempt > 0:
+		case e.State != "refused" || e.maybe:
 			p.Do = fmt.Sprintf("look whether the service has it; then `gauger outbox confirm %s --why TEXT`, else `gauger outbox retry %[1]s`", record)
 		default:
 			p.Do = fmt.Sprintf("mend that, then `gauger outbox retry %s`; `gauger outbox drop %[1]s --why TEXT` gives it up", record)
@@ -111,6 +114,11 @@ func (all *deadLetters) before(text string) string {
 		return text
 	}
 	return strings.ToUpper(ledger.Plural(all.n, "ticket")+" "+all.what()) + "; " + strings.Replace(text, "everything is", "everything else is", 1)
+}
+
+// onlyDead says that nothing is wrong with the sending but tickets that were refused, each of which is told.
+func (s Status) onlyDead() bool {
+	return s.dead[ledger.Tickets] != nil && s.sendingAnswer().State != Bad
 }
 
 // beside is the answer about the sending with those tickets.

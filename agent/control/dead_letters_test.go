@@ -90,13 +90,13 @@ func TestARefusedTicketIsNamed(t *testing.T) {
 func TestDamagedIsNotRefused(t *testing.T) {
 	d := (&Server{}).Open()
 	e := Entry{Stream: ledger.Tickets, Seq: 7, State: "damaged on disk", Since: time.Now().Add(-48 * time.Hour), Reason: "the record was damaged in the file and was not sent: checksum", Raw: []byte("x")}
-	all := (&deadLetters{first: []Entry{e}, n: 1, damaged: 1}).problems(d, ledger.Tickets)
+	all := (&deadLetters{first: []deadLetter{{Entry: e}}, n: 1, damaged: 1}).problems(d, ledger.Tickets)
 	if len(all) != 1 || !strings.HasPrefix(all[0].sentence(), "ticket tickets/7 is damaged on disk since ") || !strings.Contains(all[0].Do, "it can only be dropped") {
 		t.Errorf("%+v", all)
 	}
 	e.Stream = ledger.Memos
 	for n, want := range map[int]string{1: "1 record of memos was damaged on disk and kept: memos/7", 2: "2 records of memos were refused or damaged on disk and kept: memos/7"} {
-		if all := (&deadLetters{first: []Entry{e}, n: n, damaged: 1}).problems(d, ledger.Memos); len(all) != 1 || !strings.HasPrefix(all[0].Text, want) || all[0].Cost != Rest {
+		if all := (&deadLetters{first: []deadLetter{{Entry: e}}, n: n, damaged: 1}).problems(d, ledger.Memos); len(all) != 1 || !strings.HasPrefix(all[0].Text, want) || all[0].Cost != Rest {
 			t.Errorf("%+v", all)
 		}
 	}

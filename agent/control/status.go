@@ -59,7 +59,6 @@ type Status struct {
 
 	clockDoubted bool                    // what is made waits, beside the outbox
 	dead         map[string]*deadLetters // by stream
-	onlyDead     bool                    // nothing is wrong with the sending but tickets that were refused, each of which is told
 }
 
 // LineStatus counts for one socket or serial port with polled devices since the program started.
@@ -280,7 +279,7 @@ func (d *Server) glance(now time.Time) (s Status, err error) {
 	s.Reached, s.StoreTrouble = d.reached(), d.storeTrouble()
 	s.Found, s.Hints = d.problems(s), slices.Concat(d.newStore(now), d.unknownIDs(s.Tanks), d.deniedHosts())
 	s.Problems, s.Answers = sentences(s.Found), d.answers(s)
-	s.Headline, s.onlyDead = s.headline(d.localMinute), s.dead[ledger.Tickets] != nil && s.sendingAnswer().State != Bad
+	s.Headline = s.headline(d.localMinute)
 	return s, nil
 }
 

@@ -213,7 +213,7 @@ func (d *Server) Unready(o Overview) []string {
 		}
 	}
 	for _, a := range o.Answers {
-		if a.State == Bad && a.About != "reading" && !(a.About == "sending" && (o.onlyDead || o.soonSent())) {
+		if a.State == Bad && a.About != "reading" && !(a.About == "sending" && (o.onlyDead() || o.soonSent())) {
 			why = append(why, a.About+": "+a.Text)
 		}
 	}

@@ -36,7 +36,7 @@ func (s *Site) comments(t Tank, h HeldTicket, grade clock.Grade, limit int) stri
 		parts = append(parts, "clock="+grade.String())
 	}
 	tail := reasons{edited: editedBy(h.Edits), review: load.Review}
-	text, written := h.ownComments(t)
+	text, written := ownComments(t.Comments, h.Edits)
 	if !written || text == "" {
 		return joinComments(text, parts, tail, limit)
 	}
@@ -113,10 +113,10 @@ func (r reasons) text(shown int) string {
 	return strings.TrimPrefix(r.edited+"; "+review, "; ")
 }
 
-// ownComments are the words before the evidence: the configuration's, or a person's.
-func (h *HeldTicket) ownComments(t Tank) (text string, edited bool) {
-	text = t.Comments
-	for _, e := range h.Edits {
+// ownComments are the words before the evidence: the configuration's, or a person's by the last of some edits.
+func ownComments(configured string, edits []Edit) (text string, edited bool) {
+	text = configured
+	for _, e := range edits {
 		if e.Field == "comments" {
 			text, edited = e.New, true
 		}

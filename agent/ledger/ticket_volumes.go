@@ -296,7 +296,7 @@ func (s *Site) figuresOf(t *Tank, b *TicketRecord) (g Given) {
 	case b.Load != nil:
 		r := t.stated(b.Load)
 		applyEdits(r, b.Edits)
-		written, _ := (&HeldTicket{Edits: b.Edits}).ownComments(Tank{})
+		written, _ := ownComments("", b.Edits)
 		g = Given{r.TopTemperature, r.BottomTemperature, r.SpecificGravity, r.BSW, r.SealOff, r.SealOn, r.Purchaser, written}
 	case v != nil:
 		if g.TopTemperature, g.BSW = v.OpenDegF, v.BSW; t.OpeningClosing {

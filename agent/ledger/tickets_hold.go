@@ -205,7 +205,7 @@ func (h *HeldTicket) asItWouldLeave(s *Site, grade clock.Grade) (r cloud.RunTick
 	if t == nil {
 		return r, "", errUnconfigured(h.Load.Tank)
 	}
-	comments, _ = h.ownComments(*t)
+	comments, _ = ownComments(t.Comments, h.Edits)
 	return s.runTicket(*h, *t, grade), comments, nil
 }
 

@@ -214,9 +214,9 @@ func (r resting) near(slope float64) gauge {
 	g := gauge{samples: p.n, away: math.Abs(r.nearest(0).t - r.at), since: p.from, fell: ps[r.lastBefore(ps[:max(k, 1)], slope)].to}
 	g.level, g.err = p.drawn(end, slope)
 	g.slope, _ = p.rise(slope)
-	if near := stats.Clamp(end, p.from, p.to); near != end && g.slope > slope+pieceSlope && p.to-p.from < liftLong { // beyond so few readings only the well is known
-		g.level, g.err = p.drawn(near, slope)
-		g.level, g.err = g.level+slope*(end-near), math.Hypot(g.err, (g.slope-slope)*(end-near)/2)
+	if read := stats.Clamp(end, p.from, p.to); read != end && g.slope > slope+pieceSlope && p.to-p.from < liftLong { // beyond so few readings only the well is known
+		g.level, g.err = p.drawn(read, slope)
+		g.level, g.err = g.level+slope*(end-read), math.Hypot(g.err, (g.slope-slope)*(end-read)/2)
 	}
 	if p.n <= restFew && k > 0 && r.before { // so few may be on the rise
 		k--
