@@ -221,19 +221,27 @@ func reportsError(body []byte) bool {
 }
 
 // readSaved says what the body of an answer to something saved is: what no service of records says (an image, a script, a long text), or the
-// beginning of a JSON value and no more. What the service says to what it saved is not shown: nothing at all, any JSON and a word are right.
-func readSaved(h http.Header, body []byte) (foreign, begun bool) {
+// beginning of a JSON value and no more, or broken, where it does not call itself a text and is neither JSON nor words. What the service says to
+// what it saved is not shown: nothing at all, any JSON and a word are right.
+func readSaved(h http.Header, body []byte) (foreign, begun, broken bool) {
 	foreign = len(body) > saveLimit && !json.Valid(body)
 	body = bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(body), []byte("\ufeff")))
 	if len(body) == 0 {
-		return foreign, false
+		return foreign, false, false
 	}
 	media, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(h.Get("Content-Type"))), ";")
 	kind, sort, _ := strings.Cut(media, "/")
 	foreign = foreign || slices.Contains([]string{"image", "audio", "video", "font"}, kind) || strings.HasSuffix(sort, "javascript") || media == "text/css"
 	var whole json.RawMessage
-	e, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(body, &whole))
-	return foreign, ok && e.Offset >= int64(len(body)) && strings.HasPrefix(e.Error(), "unexpected end")
+	e, wrong := errors.AsType[*json.SyntaxError](json.Unmarshal(body, &whole))
+	begun = wrong && e.Offset >= int64(len(body)) && strings.HasPrefix(e.Error(), "unexpected end")
+	broken = wrong && kind != "text" && h.Get("Content-Encoding") == "" && (bytes.IndexByte([]byte(`{["`), body[0]) >= 0 || bytes.ContainsFunc(body, noWord))
+	return foreign, begun, broken
+}
+
+// noWord is a character that stands in no text for people; bytes that are no UTF-8 come as one.
+func noWord(r rune) bool {
+	return r == unicode.ReplacementChar || unicode.IsControl(r) && !unicode.IsSpace(r)
 }
 
 // inSuccess says what an error means that came with a success's status.

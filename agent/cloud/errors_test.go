@@ -93,6 +93,38 @@ func TestAnErrorInASuccessIsNoneForAnyOperation(t *testing.T) {
 	}
 }
 
+// A body that should be JSON, as all of the service's are, and is none is no yes: it may be a gateway's, or the service's in trouble. A site may say
+// that its service answers so. An empty body, words and what calls itself a text go on as ever.
+func TestABodyThatIsNoJSONIsNoClearAnswer(t *testing.T) {
+	for _, c := range []struct {
+		header http.Header
+		body   string
+		broken bool
+	}{
+		{http.Header{"Content-Type": {"application/json"}}, "\x00\xff{{{", true}, {http.Header{"Content-Type": {"Application/JSON; charset=utf-8"}}, "{'saved': 1}", true},
+		{http.Header{"Content-Type": {"application/problem+json"}}, "[1 2]", true}, {nil, "\x00\xff{{{", true}, {nil, `{"saved":1}}`, true},
+		{http.Header{"Content-Type": {"application/octet-stream"}}, "\x17\x03\x03", true},
+		{http.Header{"Content-Type": {"application/json"}}, "", false}, {http.Header{"Content-Type": {"application/json"}}, "1 ticket saved\r\n", false},
+		{http.Header{"Content-Type": {"text/plain"}}, "{'saved': 1}", false}, {nil, "OK", false}, {http.Header{"Content-Type": {"text/plain; charset=iso-8859-1"}}, "\xfcbernommen", false},
+		{http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"br"}}, "\x0b\x02\x80{}\x03", false},
+	} {
+		for _, accept := range []bool{false, true} {
+			s := &cloudtest.Service{}
+			k := keyed(t, "", s, func(o *Options) { o.Wire.AcceptHTML = accept })
+			for op := range map[Operation]bool{SaveRunTickets: true, SaveDiagnosticEvents: true} {
+				s.Next(cloudtest.Fault{Status: http.StatusOK, Header: c.header, Body: c.body})
+				a, want := k.Post(t.Context(), op, "", [][]byte{[]byte("{}")}, 0, 0), Stored
+				if c.broken && !accept {
+					want = Ambiguous
+				}
+				if a.Class != want || want == Ambiguous && !strings.Contains(a.Message, "whose body should be JSON and is none") {
+					t.Errorf("%s, %v %q, accepted %v: %s %q", op, c.header, c.body, accept, a.Class, a.Message)
+				}
+			}
+		}
+	}
+}
+
 // A portal answers a 2xx with scripts and images, which no service of records does; what was cut off may have been anything. A word, or
 // nothing at all, is an answer.
 func TestWhatNoServiceSaysIsNoDelivery(t *testing.T) {

@@ -40,18 +40,18 @@ type reply struct {
 	body    []byte
 	bodyErr error // the status arrived, the body did not arrive whole
 	err     error
-	sent    bool // something of the request may have reached the service
-	page    bool // what could count as stored came with a web page: who answered is not the service
-	foreign bool // a 2xx to what was to be stored came with a script, an image, 64 KB of no JSON or a megabyte: the same
-	refused bool // a 2xx came with an error and nothing else in its body
-	cut     bool // a 2xx to what was to be stored, and its body did not come to its end: it may have been anything
+	sent    bool   // something of the request may have reached the service
+	page    bool   // what could count as stored came with a web page: who answered is not the service
+	foreign bool   // a 2xx to what was to be stored came with a script, an image, 64 KB of no JSON or a megabyte: the same
+	refused bool   // a 2xx came with an error and nothing else in its body
+	unclear string // of a 2xx to what was to be stored, whose body may have meant anything: what is wrong with it, behind "whose body"
 
 	elsewhere string // of a 401: what was being done when the service took one of the keys since it refuses this; empty: it took none
 }
 
 // ok says that the service did what it was asked.
 func (p reply) ok() bool {
-	return p.status >= 200 && p.status <= 299 && !p.page && !p.foreign && !p.refused && !p.cut
+	return p.status >= 200 && p.status <= 299 && !p.page && !p.foreign && !p.refused && p.unclear == ""
 }
 
 // bodyTime bounds the body of an answer once its status is known, when nothing depends on it.
@@ -102,12 +102,18 @@ func (c *Client) exchange(ctx context.Context, r request, key keys.Secret) reply
 	}
 	out.refused = out.ok() && reportsError(out.body)
 	if out.ok() && r.op.stores() {
-		foreign, begun := readSaved(out.header, out.body)
+		foreign, begun, broken := readSaved(out.header, out.body)
 		tooLong := errors.Is(out.bodyErr, ErrShape)
 		out.foreign = !c.wire.AcceptHTML && (foreign || tooLong)
 		// Where no length is said, an end of TLS without its farewell is usual, and a whole object is whole.
 		whole := out.bodyErr == nil || resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 && len(out.body) > 0 && errors.Is(out.bodyErr, io.ErrUnexpectedEOF)
-		out.cut = !out.foreign && !tooLong && (!whole || begun)
+		switch {
+		case out.foreign || tooLong:
+		case !whole || begun:
+			out.unclear = "was cut off"
+		case broken && !c.wire.AcceptHTML:
+			out.unclear = "should be JSON and is none"
+		}
 	}
 	return out
 }

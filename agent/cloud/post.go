@@ -99,10 +99,10 @@ func (c *Client) answerOf(r request, p reply) Answer {
 	}
 	switch {
 	case a.Class != Stored:
-	case p.cut:
+	case p.unclear != "":
 		a.Late = timedOut(p.bodyErr)
-		a.Class, a.Message = Ambiguous, fmt.Sprintf("%d %s whose body was cut off (%d bytes came), so that nobody knows what it said; the service may have it",
-			p.status, http.StatusText(p.status), len(p.body))
+		a.Class, a.Message = Ambiguous, fmt.Sprintf("%d %s whose body %s (%d bytes came), so that nobody knows what it said; the service may have it",
+			p.status, http.StatusText(p.status), p.unclear, len(p.body))
 	case p.page, p.foreign:
 		a.Class, a.Message, a.Foreign = WrongAddress, Scrub(aboutPage(p), secrets), true
 	case p.refused:
@@ -111,7 +111,7 @@ func (c *Client) answerOf(r request, p reply) Answer {
 	if a.Class == Stored {
 		return a
 	}
-	if said := clean(a.Body); !a.Foreign && !p.cut && detail.Message == "" && detail.Description == "" && said != "" && said[0] != '<' {
+	if said := clean(a.Body); !a.Foreign && p.unclear == "" && detail.Message == "" && detail.Description == "" && said != "" && said[0] != '<' {
 		a.Message += ": " + cut(said, quotedBody)
 	}
 	if p.elsewhere != "" {

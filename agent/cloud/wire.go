@@ -52,7 +52,7 @@ type Wire struct {
 	Events  EventPaths  `yaml:"events" doc:"where the fields of read events are"`
 
 	ResultOK   []int             `yaml:"result_ok" doc:"values of result that mean a login worked. Default: any, when isLoggedIn is true and a key came"`
-	AcceptHTML bool              `yaml:"accept_html" doc:"a 2xx with a web page, a script or an image counts as the service's answer; otherwise everything is kept, since a maintenance page, a portal or a gateway answers so. Default false"`
+	AcceptHTML bool              `yaml:"accept_html" doc:"a 2xx with a web page, a script, an image or broken JSON counts as the service's answer; otherwise everything is kept, since a maintenance page, a portal or a gateway answers so. Default false"`
 	Headers    map[string]string `yaml:"headers" doc:"further headers of every request; {idToken} stands for the token of the last login, and such a header is left out while there is none"`
 	RenewEvery time.Duration     `yaml:"renew_every" doc:"how often each key is renewed; the other one follows half of it later. At least 48h. Default 168h"`
 
