@@ -70,14 +70,28 @@ func (d *Server) Record(w RecordQuery) (Entry, error) {
 	return d.view(e, true)
 }
 
-func (d *Server) retryRecords(_ context.Context, w RecordQuery) (int, error) {
-	open, over := d.stillOpen(w, nil)
-	if len(open) == 0 && over != nil {
-		return 0, over
+// retryRecords queues refused and parked records again, and tickets that count as delivered and that a person has not found at the service.
+func (d *Server) retryRecords(ctx context.Context, w RecordQuery) (int, error) {
+	if w.Absent && strings.TrimSpace(w.Why) == "" {
+		return 0, errors.New("say why with --why, such as where you have looked: the service gets it again, and the reason is kept")
+	}
+	again := 0
+	open, over := d.stillOpen(w, func(e *outbox.Entry) (bool, error) {
+		if !w.Absent || w.Stream != ledger.Tickets || e.State != outbox.Delivered {
+			return true, nil
+		}
+		err := d.Ledger.SendAgain(e.Label, e.Record.Seq, Person(ctx), w.Why)
+		if err == nil {
+			again++
+		}
+		return false, err
+	})
+	if len(open) == 0 && (over != nil || again > 0) {
+		return again, over
 	}
 	n, err := d.Box.Retry(w.Stream, open...)
 	d.Box.Kick(w.Stream)
-	return n, errors.Join(over, err)
+	return again + n, errors.Join(over, err)
 }
 
 // stillOpen are the named records of which something can still become, and what is said of the others: those are delivered or
@@ -92,7 +106,11 @@ func (d *Server) stillOpen(w RecordQuery, goes func(*outbox.Entry) (bool, error)
 			}
 		}
 		if err == nil && (e.State == outbox.Delivered || e.State == outbox.Dropped) {
-			over = errors.Join(over, fmt.Errorf("record %s/%d is %s since %s: `gauger outbox show %[1]s/%[2]d` says how", w.Stream, seq, e.State, d.localTime(e.Since)))
+			next := ""
+			if w.Stream == ledger.Tickets && e.State == outbox.Delivered {
+				next = "; if you have looked and the service has it not, `gauger outbox retry %[1]s/%[2]d --absent --why TEXT` sends it again"
+			}
+			over = errors.Join(over, fmt.Errorf("record %s/%d is %s since %s: `gauger outbox show %[1]s/%[2]d` says how"+next, w.Stream, seq, e.State, d.localTime(e.Since)))
 			continue
 		}
 		open = append(open, seq)

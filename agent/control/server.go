@@ -217,7 +217,7 @@ type (
 		Seqs   []uint64 `json:"seqs,omitempty"`
 		Why    string   `json:"why,omitempty"`
 		Whole  bool     `json:"whole,omitempty"`  // with the request that takes each to the service
-		Absent bool     `json:"absent,omitempty"` // of tickets to be dropped: a person has looked, and the service has none of them
+		Absent bool     `json:"absent,omitempty"` // of tickets: a person has looked, and the service has none of them
 	}
 	// QueueArgs is a record that a command has made and checked.
 	QueueArgs struct {

@@ -98,6 +98,30 @@ func (l *Ledger) LookedFor(number, words string) error {
 	})
 }
 
+// SendAgain queues the bytes of a delivered ticket once more, under its own number, for a person who has looked and has not found it at the
+// service. The record of then stays delivered: the new one stands for the ticket, so that a second try of the old one sends nothing.
+func (l *Ledger) SendAgain(number string, seq uint64, person, why string) error {
+	why, err := plainText("the reason", why, textMost)
+	if err != nil {
+		return err
+	}
+	return l.update(func(tx *txn) error {
+		b, err := l.hasLeft(number)
+		switch {
+		case err != nil:
+			return err
+		case b.Seq != seq:
+			return fmt.Errorf("ticket %s was sent again already, as %s/%d", b.Number, Tickets, b.Seq)
+		case b.Ticket == nil:
+			return fmt.Errorf("ticket %s: what was sent is not kept any more; `gauger tickets add --replaces %[1]s --why TEXT` writes another", b.Number)
+		}
+		tx.queue(Tickets, "", b.Ticket)
+		b.Found = append(b.Found, Finding{tx.now.Round(0), fmt.Sprintf("%s/%d was delivered and is not at the service, by %s: %s; sent again", Tickets, seq, person, why)})
+		tx.recordTicket(b)
+		return nil
+	})
+}
+
 // updateHeld lets a person change one held ticket, all or nothing.
 func (l *Ledger) updateHeld(number string, change func(*txn, int) error) error {
 	return l.update(func(tx *txn) error {

@@ -72,7 +72,7 @@ func addCommands(root *cobra.Command, c *call) {
 		group("export", "take out what was recorded", exportReadingsCommand(c)),
 		backtestCommand(c), applyCommand(c), proofCommand(c), auditCommand(c), bundleCommand(c),
 		group("outbox", "the records that are queued, delivered or refused", outboxListCommand(c), outboxShowCommand(c), outboxDeadCommand(c),
-			newCommand(c, "retry STREAM[/SEQ]", "queue refused or parked records again; decode kept messages again", runOutboxRetry), outboxConfirmCommand(c), outboxDropCommand(c), outboxExportCommand(c), outboxCheckCommand(c)),
+			outboxRetryCommand(c), outboxConfirmCommand(c), outboxDropCommand(c), outboxExportCommand(c), outboxCheckCommand(c)),
 		group("keys", "the subscription keys", keysShowCommand(c), keysRenewCommand(c), keysSetCommand(c)),
 		loginCommand(c),
 		group("clock", "the box's clock", clockTrustCommand(c)),

@@ -265,11 +265,20 @@ func changeRecords(ctx context.Context, c *call, request, done string, with cont
 	return told
 }
 
-func runOutboxRetry(ctx context.Context, c *call, args []string) error {
-	if slices.ContainsFunc(args, isRefusedMessage) {
-		return decodeMessages(ctx, c, args)
-	}
-	return changeRecords(ctx, c, "outbox.retry", "queued again", control.RecordQuery{}, args, false)
+func outboxRetryCommand(c *call) *cobra.Command {
+	with := control.RecordQuery{}
+	cmd := newCommand(c, "retry STREAM[/SEQ]", "queue refused or parked records again; decode kept messages again", func(ctx context.Context, c *call, args []string) error {
+		switch {
+		case slices.ContainsFunc(args, isRefusedMessage):
+			return decodeMessages(ctx, c, args)
+		case with.Absent != (strings.TrimSpace(with.Why) != ""):
+			return usageError{"--absent and --why go together, and only for a delivered ticket that you have not found at the service: the reason is kept"}
+		}
+		return changeRecords(ctx, c, "outbox.retry", "queued again", with, args, with.Absent)
+	})
+	cmd.Flags().BoolVar(&with.Absent, "absent", false, "also a delivered ticket: you have looked, and the service has it not")
+	cmd.Flags().StringVar(&with.Why, "why", "", "`TEXT` of the reason, which is kept")
+	return cmd
 }
 
 // confirmRequest asks that a record counts as delivered.
