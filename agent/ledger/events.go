@@ -79,7 +79,7 @@ func (tx *txn) applyNotice(n collectors.Notice) {
 	switch {
 	case n.Until.IsZero() && known:
 		if e.Inherited || !e.Over.IsZero() || e.Note != note { // whoever tells of it now will tell of its end, and knows the reason of now
-			e.Inherited, e.Over, e.Note = false, time.Time{}, note+either(e.Over.IsZero(), "", comesAndGoes)
+			e.Inherited, e.Over, e.Note = false, time.Time{}, note+either(e.Over.IsZero() && !strings.HasSuffix(e.Note, comesAndGoes), "", comesAndGoes)
 			tx.setEpisode(k, e)
 		}
 	case n.Until.IsZero():

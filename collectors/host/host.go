@@ -29,13 +29,13 @@ type Box struct {
 
 // point is one figure and how it has been doing.
 type point struct {
-	name     collectors.Point
-	options  Point
-	figure   figure
-	unit     collectors.Unit
-	missed   int       // polls in a row without it
-	since    time.Time // of the first of them
-	reported bool      // an episode has been announced
+	name    collectors.Point
+	options Point
+	figure  figure
+	unit    collectors.Unit
+	missed  int       // polls in a row without it
+	since   time.Time // of the first of them
+	told    string    // the reason of the episode that was announced; empty: none was
 }
 
 // New makes the collector; the device's options must pass Check. store is the folder that disk_free_percent and
@@ -125,20 +125,19 @@ func (p *point) noticeMissing(ctx context.Context, host collectors.Host, r colle
 	n := collectors.Notice{Rule: eventrules.CommLoss, Source: string(p.name), Since: p.since}
 	if !math.IsNaN(r.Value) {
 		n.Until, n.Note = r.At, fmt.Sprintf("%s can be read again", p.name)
-		if p.reported && host.Notice(ctx, n) != nil {
+		if p.told != "" && host.Notice(ctx, n) != nil {
 			return
 		}
-		p.missed, p.reported = 0, false
+		p.missed, p.told = 0, ""
 		return
 	}
 	if p.missed++; p.missed == 1 {
 		p.since = r.At
 	}
-	if p.reported || p.missed < missesUntilNotice {
-		return
-	}
 	n.Since, n.Note = p.since, fmt.Sprintf("%s cannot be read: %v", p.name, firstReason(r.Err))
-	p.reported = host.Notice(ctx, n) == nil
+	if p.missed >= missesUntilNotice && n.Note != p.told && host.Notice(ctx, n) == nil {
+		p.told = n.Note
+	}
 }
 
 // firstReason is the first of several errors: a note is one sentence.

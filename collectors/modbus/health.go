@@ -3,6 +3,7 @@ package modbus
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"gauger/agent/eventrules"
@@ -25,6 +26,7 @@ type health struct {
 	probes    int
 
 	announced string    // the event that people know of; "": none
+	told      string    // its reason, in the words that they know
 	lostSince time.Time // since when, as they were told
 	returned  time.Time // when it ended; zero while it lasts
 }
@@ -142,24 +144,35 @@ func (d *device) healthNotice(now time.Time) *collectors.Notice {
 			note = fmt.Sprintf("unit %d at %s refused each request for %s", d.unit, d.line.URL(), h.returned.Sub(h.lostSince).Round(time.Second))
 		}
 		return &collectors.Notice{Rule: h.announced, Source: d.name, Since: h.lostSince, Until: h.returned, Note: note}
-	case h.announced != "":
 	case h.absent():
-		h.lostSince = h.since
 		note := fmt.Sprint(h.lastError) // which names the place
 		if advice := line.Advice(h.lastError, d.line.URL()); advice != "" {
 			note += "; " + advice
 		}
-		return &collectors.Notice{Rule: eventrules.CommLoss, Source: d.name, Since: h.since, Note: note}
+		return h.reason(eventrules.CommLoss, d.name, h.since, note)
 	case !h.refuses.IsZero() && now.Sub(h.refuses) >= refusesFor:
-		h.lostSince = h.refuses
-		return &collectors.Notice{Rule: eventrules.DeviceStatus, Source: d.name, Since: h.refuses, Note: fmt.Sprintf("it answers, and gives no value: %v", h.lastError)}
+		return h.reason(eventrules.DeviceStatus, d.name, h.refuses, fmt.Sprintf("it answers, and gives no value: %v", h.lastError))
 	}
 	return nil
 }
 
+// reason tells why something is so, and tells it again where the reason has become another, whatever the place; its beginning stays.
+func (h *health) reason(rule, source string, since time.Time, note string) *collectors.Notice {
+	switch {
+	case h.announced == "":
+		h.lostSince = since
+	case pastPlace(note) == pastPlace(h.told):
+		return nil
+	}
+	return &collectors.Notice{Rule: rule, Source: source, Since: h.lostSince, Note: note}
+}
+
+// pastPlace is what is said of a request behind the place that it asked for, which is another in each probe.
+func pastPlace(note string) string { return note[strings.LastIndex(note, " at ")+1:] }
+
 // noteTold notes that people know of it, or that it is over.
 func (h *health) noteTold(n *collectors.Notice) {
-	h.announced = n.Rule
+	h.announced, h.told = n.Rule, n.Note
 	if !n.Until.IsZero() {
 		h.announced, h.returned = "", time.Time{}
 	}

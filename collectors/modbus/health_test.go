@@ -53,6 +53,26 @@ func TestCommLossOpensAfterThreeMissesAndClosesOnReturn(t *testing.T) {
 	})
 }
 
+// What is told of a unit that is away is the reason of now: a wire that was put back into another socket is no silence any more. Its beginning
+// stays, and the same reason at another address is not told again.
+func TestTheReasonOfALossIsTheNewest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slave := linetest.NumberedSlave()
+		s := runSite(t, pipeLines(t, linetest.Only(slave)), &collectorstest.Host{},
+			Device{Name: "d", URL: "tcp://site", Every: 10 * time.Second, Points: []Point{holding("p", 7), holding("q", 12)}})
+		linetest.Await(t, 35*time.Second)
+		slave.SetFaults(modbustest.Fault{Silent: true})
+		linetest.Await(t, 3*time.Minute)
+		slave.SetFaults(modbustest.Fault{Reset: true})
+		linetest.Await(t, 3*time.Minute)
+		n := s.host.Notices()
+		if len(n) != 2 || n[1].Rule != "comm-loss" || !n[1].Since.Equal(n[0].Since) || !n[1].Until.IsZero() || !strings.Contains(n[0].Note, "no answer within") || strings.Contains(n[1].Note, "no answer within") {
+			t.Errorf("silent, then closed: %+v; want one comm-loss, and its newer reason", n)
+		}
+		s.stop()
+	})
+}
+
 // A unit that refuses whatever it is asked is there, but no tank is read: that is told after ten minutes, until it gives a value, or is lost.
 // While it refuses all, no place that is read across is accused.
 func TestAUnitThatOnlyRefusesIsTold(t *testing.T) {

@@ -49,6 +49,7 @@ type committer struct {
 	presenceConn  *packetConn              // the connection over which our own word of being there came back
 	unknown       map[string]*unknownTopic // by topic
 	commLossSince time.Time                // beginning of the comm-loss episode that was announced; zero when there is none
+	commLossWhy   string                   // its reason, as it was told
 	heardSinceBad bool                     // something has come since the points were last made Bad
 	episodes      map[episode]time.Time    // subscriptions that were announced as not in order
 }

@@ -202,6 +202,11 @@ func (c *committer) watch(ctx context.Context, now time.Time) {
 	if state.up {
 		c.watchSilence(ctx, state.since, now)
 	}
+	for _, p := range c.points.readable() {
+		if why := p.unreadable.newest; why != nil {
+			c.notices.add(p.unreadableNotice(why))
+		}
+	}
 	for n, more := c.notices.first(); more; n, more = c.notices.first() {
 		if c.host.Notice(ctx, n) != nil {
 			return // it stays first in line for the next look, a second from now
@@ -236,8 +241,11 @@ func (c *committer) watchLink(ctx context.Context, state linkState, now time.Tim
 	if state.err == nil { // the first attempt is still under way
 		state.err = errors.New("it has not answered yet")
 	}
-	if c.commLossSince.IsZero() {
-		c.commLossSince = begun
+	if why := state.err.Error(); c.commLossSince.IsZero() || why != c.commLossWhy {
+		if c.commLossSince.IsZero() {
+			c.commLossSince = begun
+		}
+		c.commLossWhy = why
 		notice.Since, notice.Note = c.commLossSince, c.away(state.err).Error()
 		var dialing *net.OpError
 		if refused := errors.As(state.err, &dialing) && dialing.Op == "dial"; !refused && state.connectedBefore && now.Sub(state.since) < gone {

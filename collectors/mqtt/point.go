@@ -184,6 +184,8 @@ type unreadableShare struct {
 	seen   int    // messages that the bits are of
 	since  time.Time
 	told   bool
+	reason string // of the newest, as it was told
+	newest error  // its reason where that is another, until the next look at the whole tells of it, once a second; nil: there is none
 }
 
 // It is told of where a tenth of the latest messages cannot be decoded, and more than a few; it is over below a twentieth.
@@ -205,17 +207,26 @@ func (p *point) noteUnreadable(o *outcome, a arrival, told *notices) {
 		u.latest |= 1
 	}
 	n := bits.OnesCount64(u.latest)
-	notice := collectors.Notice{Rule: eventrules.Unreadable, Source: string(p.name), Since: u.since}
 	switch {
-	case refused && !u.told && n >= unreadableFew && n*unreadableFrom >= u.seen:
-		notice.Note = fmt.Sprintf("%d of the last %d messages on topic %s could not be decoded, the newest since %v", n, u.seen, p.Topic, o.undecodable)
+	case refused && u.told:
+		if u.newest = nil; o.undecodable.Error() != u.reason {
+			u.newest = o.undecodable
+		}
+	case refused && n >= unreadableFew && n*unreadableFrom >= u.seen:
+		u.told = true
+		told.add(p.unreadableNotice(o.undecodable))
 	case u.told && n*unreadableOver < u.seen:
-		notice.Until, notice.Note = a.at, "its messages can be decoded again"
-	default:
-		return
+		u.told, u.newest = false, nil
+		told.add(collectors.Notice{Rule: eventrules.Unreadable, Source: string(p.name), Since: u.since, Until: a.at, Note: "its messages can be decoded again"})
 	}
-	u.told = notice.Until.IsZero()
-	told.add(notice)
+}
+
+// unreadableNotice tells of it with the reason of the newest.
+func (p *point) unreadableNotice(why error) collectors.Notice {
+	u := &p.unreadable
+	u.reason, u.newest = why.Error(), nil
+	return collectors.Notice{Rule: eventrules.Unreadable, Source: string(p.name), Since: u.since,
+		Note: fmt.Sprintf("%d of the last %d messages on topic %s could not be decoded, the newest for this reason: %v", bits.OnesCount64(u.latest), u.seen, p.Topic, why)}
 }
 
 // pointSet holds the points of a session, and finds those that read a topic.

@@ -143,11 +143,16 @@ func TestAShareThatCannotBeDecodedIsToldOf(t *testing.T) {
 		from := time.Now()
 		publish(64, 2)
 		n := h.noticed("unreadable")
-		if len(n) != 1 || n[0].Source != "radio/field-tk1" || !n[0].Until.IsZero() || n[0].Since.Before(from.Add(-5*time.Minute)) || !strings.Contains(n[0].Note, "messages on topic field/tk1 could not be decoded, the newest since ") || !strings.Contains(n[0].Note, "1,150") {
+		if len(n) != 1 || n[0].Source != "radio/field-tk1" || !n[0].Until.IsZero() || n[0].Since.Before(from.Add(-5*time.Minute)) || !strings.Contains(n[0].Note, "messages on topic field/tk1 could not be decoded, the newest for this reason: ") || !strings.Contains(n[0].Note, "1,150") {
 			t.Fatalf("every other one: %+v", n)
 		}
+		b.publish(t, "field/tk1", "broken")
+		later(3 * time.Second)
+		if n = h.noticed("unreadable"); len(n) != 2 || !n[1].Until.IsZero() || !n[1].Since.Equal(n[0].Since) || !strings.Contains(n[1].Note, "the newest for this reason: ") || !strings.Contains(n[1].Note, "broken") {
+			t.Fatalf("another reason: %+v", n[1:])
+		}
 		publish(64, 0)
-		if n = h.noticed("unreadable"); len(n) != 2 || n[1].Until.IsZero() || !n[1].Since.Equal(n[0].Since) {
+		if n = h.noticed("unreadable"); len(n) != 3 || n[2].Until.IsZero() || !n[2].Since.Equal(n[0].Since) {
 			t.Errorf("good again: %+v", n)
 		}
 	})

@@ -340,8 +340,8 @@ func (sp *spNodes) watchGap(n *spNode, now time.Time) {
 func (sp *spNodes) lose(d *spDevice, why error, now time.Time) []collectors.Reading {
 	if d.commLossSince.IsZero() {
 		d.commLossSince = now
-		sp.notices.add(collectors.Notice{Rule: eventrules.CommLoss, Source: sp.label + " " + d.Path, Since: now, Note: why.Error()})
 	}
+	sp.notices.add(collectors.Notice{Rule: eventrules.CommLoss, Source: sp.label + " " + d.Path, Since: d.commLossSince, Note: why.Error()})
 	return badReadings(d.points, now, why)
 }
 
