@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -81,13 +80,13 @@ func (o *applyOptions) load(ctx context.Context, c *call, gauger *console.Client
 	if v == nil {
 		return err
 	}
-	o.order.Text, o.order.URL = v.text, path
-	if full, err := filepath.Abs(path); err == nil {
-		o.order.URL = full
-	}
+	o.order.Text, o.order.URL = v.text, absolute(path)
 	var plan applyPlan
 	if err := gauger.Call(ctx, either(o.order.Dry, "apply.plan", "apply.load"), o.order, &plan); err != nil {
 		return err
+	}
+	if copies, loses := copyCommand(c.config, "", path, v.hash); plan.Copy != "" && loses == "" { // the daemon may see no home folders
+		plan.Copy = copies
 	}
 	if c.json() && (o.noWait || plan.Until.IsZero()) {
 		return errors.Join(printJSON(c.out, plan), planError(plan))

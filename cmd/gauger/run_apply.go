@@ -166,7 +166,9 @@ func (a *atWork) try(ctx context.Context, o applyOrder) (applyPlan, error) {
 		return plan, nil
 	}
 	if onDisk, _ := loadRevision(a.c.config); onDisk != nil && onDisk.hash != plan.Hash {
-		plan.Next, plan.Copy = nextStart(a.c.config, d.cfg.Store.Path)
+		plan.Next = nextStart(a.c.config, d.cfg.Store.Path)
+		copies, loses := copyCommand(a.c.config, d.cfg.Store.Path, o.URL, plan.Hash)
+		plan.Copy = copies + behind("  # ", loses)
 	}
 	plan.Until, err = a.load(ctx, d, o, cfg, plan, status, watchOf(changes, old, cfg))
 	plan.Awaits = d.server.Awaited()

@@ -26,13 +26,16 @@ import (
 const lastGoodFile = "last-good.yaml"
 
 // loadRevision reads a configuration with its strapping tables. Of a file that is bad there is the text without its meaning.
-func loadRevision(path string) (*revision, error) {
+func loadRevision(path string) (*revision, error) { return revisionIn(path, filepath.Dir(path)) }
+
+// revisionIn does so as if the file stood in a folder, in which its tables are looked for.
+func revisionIn(path, folder string) (*revision, error) {
 	b, err := collectors.ReadFile(path, mostKept)
 	if err != nil {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
 	v := &revision{text: b, hash: apply.HashOf(b), source: path}
-	if v.cfg, err = config.Parse(path, b, filepath.Dir(path)); err != nil {
+	if v.cfg, err = config.Parse(path, b, folder); err != nil {
 		return v, err
 	}
 	if whole, err := v.cfg.Whole(b); err == nil { // else the tables stay in files of their own
@@ -126,7 +129,7 @@ func sayNoneKept(c *call, path, store string) {
 // one; nil: it is the file's, or was applied in its place, of which inPlace knows. The file is read again only when something has changed.
 func configOnDisk(path string, v *revision, inPlace func() standIn, failure func(hash string) string) func() string {
 	var mu sync.Mutex
-	var seen fs.FileInfo
+	var seen, seenApplied fs.FileInfo
 	var place standIn
 	var text, other string                            // other: hash of what is on the disk and not at work
 	atWork, whole, bad := v.cfg.Hash(), v.hash, v.bad // what was applied has its strapping tables within
@@ -142,13 +145,14 @@ func configOnDisk(path string, v *revision, inPlace func() standIn, failure func
 		info, err := os.Stat(path)
 		was := place
 		place = inPlace()
-		if err == nil && seen != nil && place == was && info.ModTime().Equal(seen.ModTime()) && info.Size() == seen.Size() {
+		applied, _ := os.Stat(place.source) // nil: there is none, or it is gone
+		if err == nil && seen != nil && place == was && unchanged(info, seen) && unchanged(applied, seenApplied) {
 			return say()
 		}
 		if err != nil {
 			return path + " cannot be found any more: what was in it is at work; put it back before the next start"
 		}
-		seen = info
+		seen, seenApplied = info, applied
 		now, err := loadRevision(path)
 		if other = ""; err == nil && now.cfg.Hash() != atWork && now.hash != whole && now.hash != place.base {
 			other = now.hash
@@ -161,7 +165,7 @@ func configOnDisk(path string, v *revision, inPlace func() standIn, failure func
 		case now.cfg.Hash() == atWork || now.hash == whole:
 			text = ""
 		case now.hash == place.base:
-			text = appliedDoubt(path, v.cfg.Store.Path, place.source)
+			text = appliedDoubt(path, v.cfg.Store.Path, place.source, whole)
 		case place.watched:
 			text = path + " was changed and is not at work: another change is being watched; `gauger apply --back` ends that, then `systemctl reload gauger` takes it"
 		case bad != nil:
@@ -173,26 +177,41 @@ func configOnDisk(path string, v *revision, inPlace func() standIn, failure func
 	}
 }
 
+// unchanged says that a file is as it was, or that there is none still.
+func unchanged(now, was fs.FileInfo) bool {
+	return now == was || now != nil && was != nil && now.ModTime().Equal(was.ModTime()) && now.Size() == was.Size()
+}
+
 // appliedDoubt says that a file was applied in the place of the daemon's own. Of one that is only tried, and of one that was pulled, nothing
 // is to be copied.
-func appliedDoubt(path, store, source string) string {
+func appliedDoubt(path, store, source, hash string) string {
 	if source == "" || strings.Contains(source, "://") {
 		return ""
 	}
-	text, copies := nextStart(path, store)
-	return fmt.Sprintf("%[1]s is not what is at work: %[2]s was applied in its place; %[3]s: `%[4]s` makes it say the same, or `sudo gauger apply %[1]s` puts it in force again", path, source, text, copies)
+	copies, loses := copyCommand(path, store, source, hash)
+	return fmt.Sprintf("%[1]s is not what is at work: %[2]s was applied in its place; %[3]s: `%[4]s` makes it say the same%[5]s, or `sudo gauger apply %[1]s` puts it in force again", path, source, nextStart(path, store), copies, behind(", ", loses))
 }
 
-// nextStart says what is read after a file was applied in the place of the daemon's own, and which command has that say the same. The copy
-// has its strapping tables within and is what is at work, whatever has become of the file that was applied.
-func nextStart(path, store string) (text, copies string) {
-	kept := filepath.Join(store, lastGoodFile)
-	for _, name := range []*string{&path, &kept} {
-		if full, err := filepath.Abs(*name); err == nil {
-			*name = full
-		}
+// nextStart says what is read after a file was applied in the place of the daemon's own.
+func nextStart(path, store string) string {
+	return fmt.Sprintf("the next start takes what was applied too, from %s, but only until %s is changed", absolute(filepath.Join(store, lastGoodFile)), absolute(path))
+}
+
+// copyCommand has the daemon's file say what is at work: that of the file that was applied, as long as it says so in the other's place; else that
+// of the copy in the store, and what is lost by it.
+func copyCommand(path, store, source, hash string) (copies, loses string) {
+	if v, err := revisionIn(source, filepath.Dir(path)); err != nil || v.hash != hash {
+		source, loses = filepath.Join(store, lastGoodFile), "without the comments, and with each strapping table written out in it, so that its own file counts no more"
 	}
-	return fmt.Sprintf("the next start takes what was applied too, from %s, but only until %s is changed", kept, path), "sudo cp " + kept + " " + path
+	return "sudo cp " + absolute(source) + " " + absolute(path), loses
+}
+
+// absolute is a path for who stands elsewhere than the daemon.
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
 }
 
 // takenBy is the command that takes a changed file. New offsets step the levels: without a word that this is meant the watch goes back.
@@ -206,10 +225,7 @@ func takenBy(path string, old, now *config.Config) string {
 	if len(stepping) == 0 {
 		return "`systemctl reload gauger` takes it"
 	}
-	if full, err := filepath.Abs(path); err == nil {
-		path = full // who reads it stands elsewhere than the daemon
-	}
-	return fmt.Sprintf("`sudo gauger apply --steps %s %s` takes it, with the new offsets", strings.Join(stepping, ","), path)
+	return fmt.Sprintf("`sudo gauger apply --steps %s %s` takes it, with the new offsets", strings.Join(stepping, ","), absolute(path))
 }
 
 // configDoubts of a configuration that is at work all the same: values that only `check` refuses, and that
