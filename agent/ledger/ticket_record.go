@@ -31,6 +31,7 @@ type TicketRecord struct {
 	InflowBbl  *float64        `json:"inflow_bbl,omitempty"`  // and what flowed in over it; both are known where tickets are listed
 	Handle     string          `json:"handle,omitempty"`      // of a held ticket that has no number yet: commands take it in the number's place
 	Stop       *HoldOrder      `json:"stop,omitempty"`        // a person's hold
+	Made       time.Time       `json:"made,omitzero"`        // of a held one: when its load was found; known where tickets are listed
 	ForPerson  bool            `json:"for_person,omitempty"`  // it is held until a person looks, whatever the hour: known where tickets are listed
 	Edits      []Edit          `json:"edits,omitempty"`       // by people, before it left
 	Found      []Finding       `json:"found,omitempty"`       // what was learned after it had left
@@ -137,12 +138,12 @@ func (b *TicketRecord) gauges() []float64 {
 	return nil
 }
 
-// Written is when its figures were fixed, as it was given to the outbox or rejected; zero: they are not yet.
-func (b *TicketRecord) Written() (t time.Time) {
+// Written is when its figures were fixed, as it was given to the outbox or rejected; of a held one, whose are not yet, when its load was found.
+func (b *TicketRecord) Written() time.Time {
 	if b.Left() || b.Rejected != "" {
-		t = b.Queued
+		return b.Queued
 	}
-	return t
+	return b.Made
 }
 
 // Changed is when a person, or what gauger learned, last changed what is said of it; zero: never.

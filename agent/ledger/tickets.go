@@ -375,6 +375,7 @@ func (l *Ledger) listTickets() ([]TicketRecord, error) {
 	}
 	for _, h := range l.state.held.all {
 		b := h.record(h.Due)
+		b.Made = cmp.Or(h.Made, h.Load.End)
 		b.Handle, b.Person, b.Rejected, b.ForPerson = h.Handle, "held", h.Barred, h.waitsForPerson(&l.site)
 		all = append(all, b)
 	}

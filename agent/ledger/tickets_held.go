@@ -69,7 +69,9 @@ func (s *heldTickets) markForReview(id, why string) {
 func (s *heldTickets) shift(before time.Time, step time.Duration, site *Site) {
 	for i := range s.all {
 		if h := &s.all[i]; h.Number != "" && h.Due.Sub(before) <= h.maxWait(site) {
-			s.edit(i).setDue(h.Due.Add(step))
+			e := s.edit(i)
+			e.setDue(h.Due.Add(step))
+			e.remade(step)
 		}
 	}
 }
@@ -89,6 +91,7 @@ type HeldTicket struct {
 	Load   tank.Load
 	Number string      // empty until the clock is good enough to fix it
 	Due    time.Time   // when it leaves by itself
+	Made   time.Time   `json:",omitzero"`  // when its load was found; zero: by a version that did not keep it
 	Clocks *ClockZeros `json:",omitempty"` // at the end of the load; nil: held by a program that did not know them
 	Person string      // who released it; a doubtful one waits for that when the site says so
 
@@ -176,6 +179,14 @@ func (h *HeldTicket) redate(now *ClockZeros) {
 	h.Load.Start, h.Load.End = h.Load.Start.Add(off), h.Load.End.Add(off)
 	h.remarkClockSet()
 	h.Due = h.Due.Add(now.Box.Sub(then.Box))
+	h.remade(now.Box.Sub(then.Box))
+}
+
+// remade moves the time at which its load was found, as the box's clock was set.
+func (h *HeldTicket) remade(step time.Duration) {
+	if !h.Made.IsZero() {
+		h.Made = h.Made.Add(step)
+	}
 }
 
 // byThisClock is in the reason for a review that the service says another time than the clock of a ticket's times does; AnotherDay ends

@@ -22,7 +22,7 @@ func (tx *txn) holdLoad(load tank.Load) {
 	}
 	wait := site.scaled(max(0, site.Hold-t.Loads.Confirm)) // what the detector has waited is part of the hold
 	clocks := tx.onBoxClock(load.Tank, &load.Start, &load.End)
-	h := HeldTicket{Load: load, Due: tx.now.Round(0).Add(wait), Clocks: clocks}
+	h := HeldTicket{Load: load, Due: tx.now.Round(0).Add(wait), Made: tx.now.Round(0), Clocks: clocks}
 	if tx.grade() < clock.Assumed || tx.onAnotherDay(&h) {
 		h.Handle = firstFree(Number("H", site.ID, load.Tank, load.Began), numberMax, tx.held.handleTaken)
 	}

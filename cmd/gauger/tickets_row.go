@@ -232,7 +232,7 @@ const csvColumns = "production_day,number,tank,purchaser,start,end,open_ft_in_q,
 // csvLine is a ticket as an accountant imports it. A figure that is not known is empty. So are the barrels of a ticket that was rejected,
 // dropped or voided, whichever column somebody adds up: its gauges and the stocks at them stay, its booked columns are 0, and what it was of stands
 // in a column of its own. Columns are added at the end alone: a spreadsheet of before still fits. created_at is when the ticket was given to the
-// outbox or rejected, changed_at when anything was said of it since.
+// outbox or rejected, or its load found while it is held, changed_at when anything was said of it since.
 func (r *ticketRow) csvLine(h site) []string {
 	at := func(t time.Time) string { return zonedText(t, h.zone(), time.RFC3339) }
 	buyer, sealOff, sealOn := r.labels(h)
