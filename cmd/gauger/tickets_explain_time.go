@@ -103,24 +103,24 @@ func (a *timeAnswer) sentences() []string {
 	if a.At.After(a.Now) {
 		return []string{fmt.Sprintf("%s has not come yet; it is %s.", when, a.clock(a.Now))}
 	}
-	inside := func(b ledger.TicketRecord) bool {
-		return !a.At.Before(b.Start.Truncate(time.Minute)) && !a.At.After(b.End.Add(time.Minute))
+	// A time is given to the minute, so that a load has begun in the whole minute of its start.
+	apart := func(b ledger.TicketRecord) time.Duration {
+		return max(0, b.Start.Truncate(time.Minute).Sub(a.At), a.At.Sub(b.End))
 	}
-	hauled := slices.ContainsFunc(a.Tickets, inside)
+	nearest := whyNear
+	for _, b := range a.Tickets {
+		nearest = min(nearest, apart(b))
+	}
 	var hit, near []string
 	for i := range a.Tickets {
 		b := &a.Tickets[i]
-		if covers(b.Start, b.End, a.At) && (inside(*b) || !hauled) {
-			became := either(b.Rejected != "", "its ticket was rejected", "there is a ticket")
-			if !inside(*b) {
-				hit = append(hit, fmt.Sprintf("At %s tank %s was not being hauled, but it was from %s to %s; %s.", when, a.Tank, a.clock(b.Start), a.clock(b.End), became))
-			} else {
-				hit = append(hit, fmt.Sprintf("At %s tank %s was being hauled; %s.", when, a.Tank, became))
-			}
-			hit = append(hit, a.ticket(b)...)
-		} else {
+		if apart(*b) > nearest {
 			near = append(near, fmt.Sprintf("Ticket %s is near, from %s to %s; `gauger tickets explain` tells of it.", b.Number, a.clock(b.Start), a.clock(b.End)))
+			continue
 		}
+		was := either(nearest > 0, fmt.Sprintf("not being hauled, but it was from %s to %s", a.clock(b.Start), a.clock(b.End)), "being hauled")
+		hit = append(hit, fmt.Sprintf("At %s tank %s was %s; %s.", when, a.Tank, was, either(b.Rejected != "", "its ticket was rejected", "there is a ticket")))
+		hit = append(hit, a.ticket(b)...)
 	}
 	for _, all := range [][]tank.Verdict{a.Verdicts, a.Waiting} {
 		for i := range all {
