@@ -92,9 +92,9 @@ func (p *ledgerProof) lost() string {
 func printProof(c *call, h site, p ledgerProof) error {
 	t := newTable(c.out)
 	t.printf("from %s to before %s\n\n", timeText(p.From, h.zone()), timeText(p.To, h.zone()))
-	t.printf("RECORDS\t\tACCEPTED\t= DELIVERED\t+ WAITING\t+ REFUSED\t+ GAVE WAY\t+ DROPPED\t+ LOST\t\n")
+	t.printf("RECORDS\tACCEPTED\tDELIVERED\tWAIT\tREFUSED\tGAVE WAY\tDROPPED\tLOST\t\n") // 80 columns: the first is the sum of the others
 	for _, s := range p.Streams {
-		ends := "every one accounted for"
+		ends := "" // that every one is accounted for is said of all below
 		switch {
 		case !s.Holds && !onlyLossUnknown(s):
 			ends = fmt.Sprintf("DOES NOT HOLD: counted one by one %d wait and %d are refused", s.Queued, s.Letters)
@@ -103,12 +103,12 @@ func printProof(c *call, h site, p ledgerProof) error {
 		case s.Whole.Lost > 0:
 			ends = fmt.Sprintf("%d LOST, every other one accounted for", s.Whole.Lost)
 		}
-		t.printf("%s\tin all\t%s\t%s\n", control.StreamName(s.Stream), countsRow(s.Whole), ends)
+		t.printf("%s\t%s\t%s\n", control.StreamName(s.Stream), countsRow(s.Whole), ends)
 		ends = when(s.NoReceipt > 0, fmt.Sprintf(" + %s without a receipt", countText(int(s.NoReceipt), "record"))) +
 			when(s.Before > 0, fmt.Sprintf(" (before them %s whose time is no longer known)", countText(int(s.Before), "record"))) +
 			when(!s.Since.IsZero(), " (receipts are kept since "+timeText(s.Since, h.zone())+")") +
 			when(s.Moved, " (counted a moment after the row above: records came or went meanwhile)")
-		t.printf("\taccepted then\t%s\t%s\n", countsRow(s.Within), strings.TrimSpace(ends))
+		t.printf("  accepted then\t%s\t%s\n", countsRow(s.Within), strings.TrimSpace(ends))
 	}
 	if len(p.Unused) > 0 {
 		t.printf("\nNOT USED: readings without a time of the device, which may have waited at the broker, so that nobody knows when they were true\nPOINT\tREADINGS\tFIRST\tLAST\n")
