@@ -125,7 +125,8 @@ func eachRecord(ctx context.Context, c *call, selections []selection, see func(c
 	})
 }
 
-func printRecords(ctx context.Context, c *call, selections ...selection) error {
+// printRecords prints records; brief: for a person, with a line for each device whose messages could not be decoded.
+func printRecords(ctx context.Context, c *call, brief bool, selections ...selection) error {
 	if c.format == "csv" {
 		_, err := exportRecords(ctx, c, c.out, selections...)
 		return err
@@ -134,17 +135,46 @@ func printRecords(ctx context.Context, c *call, selections ...selection) error {
 	if err := eachRecord(ctx, c, selections, func(e control.Entry) error { all = append(all, e); return nil }); err != nil {
 		return err
 	}
-	return c.show(all, func() error { return printTable(c.out, all, findSite(c).zone()) })
+	return c.show(all, func() error { return printTable(c.out, all, brief, findSite(c).zone()) })
 }
 
-func printTable(w io.Writer, all []control.Entry, zone *time.Location) error {
+// place orders records for a person: the tickets that wait first, messages that could not be decoded last.
+func place(e control.Entry) int {
+	switch {
+	case e.Stream == ledger.Refused:
+		return 2
+	case e.Stream == ledger.Tickets && e.State == "waiting":
+		return 0
+	}
+	return 1
+}
+
+func printTable(w io.Writer, all []control.Entry, brief bool, zone *time.Location) error {
 	if len(all) == 0 {
 		return printf(w, "nothing\n")
+	}
+	slices.SortStableFunc(all, func(a, b control.Entry) int { return place(a) - place(b) })
+	folded := func(e control.Entry) bool { return brief && e.Stream == ledger.Refused }
+	left, of := map[string]int{}, map[string]int{} // messages of each device
+	for _, e := range all {
+		if folded(e) {
+			left[e.Address]++
+			of[e.Address]++
+		}
 	}
 	t := newTable(w)
 	t.printf("RECORD\tSTATE\tSINCE\tWHAT\tWHY\n")
 	for _, e := range all {
-		t.printf("%s/%d\t%s\t%s\t%s\t%s\n", e.Stream, e.Seq, stateWord(e), timeText(cmp.Or(e.Since, e.At), zone), recordText(e), reasonText(e))
+		what, why := recordText(e), reasonText(e)
+		if folded(e) {
+			if left[e.Address]--; left[e.Address] > 0 {
+				continue // the newest stands for all
+			}
+			if n := of[e.Address]; n > 1 {
+				what, why = fmt.Sprintf("%d messages of %s", n, e.Address), "`gauger outbox dead refused` shows them; the newest: "+why
+			}
+		}
+		t.printf("%s/%d\t%s\t%s\t%s\t%s\n", e.Stream, e.Seq, stateWord(e), timeText(cmp.Or(e.Since, e.At), zone), what, why)
 	}
 	return t.Flush()
 }
@@ -206,7 +236,7 @@ func (o *listOptions) run(ctx context.Context, c *call, args []string) error {
 		unreadable.stream, unreadable.states = ledger.Refused, []string{"waiting"}
 		all = append(all, unreadable)
 	}
-	return printRecords(ctx, c, all...)
+	return printRecords(ctx, c, o.usual[0] == "waiting" && s.stream == "", all...)
 }
 
 // parseRecord reads STREAM/SEQ; the number may be left out where several records may be meant.
