@@ -138,43 +138,34 @@ func printRecords(ctx context.Context, c *call, brief bool, selections ...select
 	return c.show(all, func() error { return printTable(c.out, all, brief, findSite(c).zone()) })
 }
 
-// place orders records for a person: the tickets that wait first, messages that could not be decoded last.
-func place(e control.Entry) int {
-	switch {
-	case e.Stream == ledger.Refused:
-		return 2
-	case e.Stream == ledger.Tickets && e.State == "waiting":
-		return 0
-	}
-	return 1
-}
-
 func printTable(w io.Writer, all []control.Entry, brief bool, zone *time.Location) error {
 	if len(all) == 0 {
 		return printf(w, "nothing\n")
 	}
-	slices.SortStableFunc(all, func(a, b control.Entry) int { return place(a) - place(b) })
-	folded := func(e control.Entry) bool { return brief && e.Stream == ledger.Refused }
-	left, of := map[string]int{}, map[string]int{} // messages of each device
-	for _, e := range all {
-		if folded(e) {
-			left[e.Address]++
-			of[e.Address]++
+	of, seen := map[string]int{}, map[string]int{} // messages of each device
+	for i := range all {
+		if all[i].Stream == ledger.Refused {
+			of[all[i].Address]++
 		}
 	}
 	t := newTable(w)
 	t.printf("RECORD\tSTATE\tSINCE\tWHAT\tWHY\n")
-	for _, e := range all {
-		what, why := recordText(e), reasonText(e)
-		if folded(e) {
-			if left[e.Address]--; left[e.Address] > 0 {
-				continue // the newest stands for all
+	for place := range 3 { // the tickets that wait first, messages that could not be decoded last
+		for i := range all {
+			e := &all[i]
+			undecoded := e.Stream == ledger.Refused
+			if first := e.Stream == ledger.Tickets && e.State == "waiting"; first != (place == 0) || undecoded != (place == 2) {
+				continue
 			}
-			if n := of[e.Address]; n > 1 {
+			what, why := recordText(*e), reasonText(*e)
+			if n := of[e.Address]; brief && undecoded && n > 1 {
+				if seen[e.Address]++; seen[e.Address] < n {
+					continue // the newest stands for all
+				}
 				what, why = fmt.Sprintf("%d messages of %s", n, e.Address), "`gauger outbox dead refused` shows them; the newest: "+why
 			}
+			t.printf("%s/%d\t%s\t%s\t%s\t%s\n", e.Stream, e.Seq, stateWord(*e), timeText(cmp.Or(e.Since, e.At), zone), what, why)
 		}
-		t.printf("%s/%d\t%s\t%s\t%s\t%s\n", e.Stream, e.Seq, stateWord(e), timeText(cmp.Or(e.Since, e.At), zone), what, why)
 	}
 	return t.Flush()
 }
