@@ -31,7 +31,7 @@ type TicketRecord struct {
 	InflowBbl  *float64        `json:"inflow_bbl,omitempty"`  // and what flowed in over it; both are known where tickets are listed
 	Handle     string          `json:"handle,omitempty"`      // of a held ticket that has no number yet: commands take it in the number's place
 	Stop       *HoldOrder      `json:"stop,omitempty"`        // a person's hold
-	Made       time.Time       `json:"made,omitzero"`        // of a held one: when its load was found; known where tickets are listed
+	Made       time.Time       `json:"made,omitzero"`         // of a held one: when its load was found; known where tickets are listed
 	ForPerson  bool            `json:"for_person,omitempty"`  // it is held until a person looks, whatever the hour: known where tickets are listed
 	Edits      []Edit          `json:"edits,omitempty"`       // by people, before it left
 	Found      []Finding       `json:"found,omitempty"`       // what was learned after it had left
