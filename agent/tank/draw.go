@@ -353,8 +353,7 @@ func (p *drawPhase) drawBegan(d draw) float64 {
 // sensorStep is a fall that a sensor made by itself beside a draw, and no oil.
 type sensorStep struct{ at, inches float64 }
 
-// nextLoad is when the first of some draws behind another's end begins that is a load by its volume, or what that ran on into; +Inf where none
-// is. A smaller fall may be foam that collapses.
+// nextLoad is when the first draw behind another's end begins that is a load by its volume and no foam, or what that ran on into; +Inf where none is.
 func (t *Tank) nextLoad(end float64, draws []draw) float64 {
 	for _, d := range draws {
 		if t.removedBbl(d) >= t.Loads.MinLoad || d.start <= end {
@@ -364,13 +363,14 @@ func (t *Tank) nextLoad(end float64, draws []draw) float64 {
 	return math.Inf(1)
 }
 
-// leaptBefore is when the sensor jumped within the hour before a draw; 0 where it did not.
+// leaptBefore is when the sensor jumped within the hour before a draw, and behind the one before it; 0 where it did not.
 func leaptBefore(ts *tankState, d draw) float64 {
-	at, b := ts.faults.jumpedAt, between(ts.levels.recent, d.start-jumpLately, d.start)
+	from := math.Max(d.start-jumpLately, ts.lastDrawEnd)
+	at, b := ts.faults.jumpedAt, between(ts.levels.recent, from, d.start)
 	if k := newestLeap(b); at > d.start && k >= 0 {
 		at = b[k].t
 	}
-	if at > d.start || at <= d.start-jumpLately {
+	if at <= from || at > d.start {
 		return 0
 	}
 	return at

@@ -112,6 +112,7 @@ func (r *rig) feed(t float64, in Input) {
 	for _, o := range out {
 		switch {
 		case o.Load != nil:
+			r.notTwice(*o.Load)
 			r.loads, r.told = append(r.loads, *o.Load), append(r.told, t)
 		case o.Event != nil:
 			r.events = append(r.events, *o.Event)
@@ -119,6 +120,16 @@ func (r *rig) feed(t float64, in Input) {
 			r.verdicts = append(r.verdicts, *o.Verdict)
 		default:
 			r.corrections = append(r.corrections, *o.Correction)
+		}
+	}
+}
+
+// notTwice asks that what a tank gave is in one ticket only: a load begins where the one before it ended, or later. The tanks of a group even out behind each.
+func (r *rig) notTwice(l Load) {
+	r.t.Helper()
+	for _, x := range r.loads {
+		if x.Tank == l.Tank && r.site.tanks[0].Group == "" && l.Open > x.Close+1 && x.Open > l.Close+1 && l.Start.Before(x.End.Add(-time.Second)) && x.Start.Before(l.End.Add(-time.Second)) {
+			r.t.Errorf("%.1f to %.1f in at %v to %v is in the load of %.1f to %.1f in at %v to %v too", l.Open, l.Close, l.Start, l.End, x.Open, x.Close, x.Start, x.End)
 		}
 	}
 }

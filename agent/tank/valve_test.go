@@ -95,3 +95,26 @@ func TestSilentContactIsRemarked(t *testing.T) {
 		t.Errorf("remarks %q, review %q", l.Remarks, l.Review)
 	}
 }
+
+// Of two loads that a gateway tells each five minutes, the second begins behind the first: what rose in ten minutes before the first, since one of its polls
+// failed, is no echo that the second began under.
+func TestASecondLoadDoesNotBeginBeforeTheFirst(t *testing.T) {
+	const at = 5 * tanktest.Hour
+	told := []float64{141.43, 141.43, 142.18, 124.46, 104.25, 84.07, 66.97, 67.15, 67.06, 67.29, 65.73, 45.54, 25.25, 15.47}
+	r := newRig(t, tanktest.Well{})
+	r.sensor = func(i int, s, _ float64) (float64, bool) {
+		k := math.Floor((s - at) / 300)
+		if n := int(k); n >= 0 && n < len(told) {
+			return told[n], true
+		}
+		rise := math.Round(42*k+4*math.Sin(k)) / 100 // of the well, and how exactly the float is read
+		if k > 0 {
+			return told[len(told)-1] + rise - 5.5, true
+		}
+		return told[0] + rise, true
+	}
+	r.run(0, 9*tanktest.Hour)
+	if len(r.loads) != 2 || math.Abs(r.loads[1].Open-67.2) > 0.6 || math.Abs(r.loads[1].Close-15.4) > 1 {
+		t.Errorf("want 142.2 to 67 in and 67.2 to 15.5 in: %+v", r.loads)
+	}
+}
