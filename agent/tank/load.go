@@ -299,6 +299,8 @@ func (s siteTanks) confidence(i int, d draw, l Load) (float64, []string) {
 	for _, x := range d.doubts {
 		say(true, 0.5, "%s", x)
 	}
+	twice := ts.reports.twice(d) * t.Table.PerInch(l.Close)
+	say(twice > wrongBbl(l.GaugeBbl), 0.5, "%.1f bbl of it are in the ticket before it too, which ended after this one began", twice)
 	_, low := t.Table.Extrapolated(l.Close)
 	_, high := t.Table.Extrapolated(l.Open)
 	say(low || high, 0.5, "a gauge outside the strapping table: wrong table, or the sensor's zero or span is off")
@@ -319,13 +321,13 @@ func (s siteTanks) confidence(i int, d draw, l Load) (float64, []string) {
 		at, bbl := longestStop(ts, t, d)
 		stop, before = at.hi-at.lo, bbl*all/l.GaugeBbl
 	}
-	twice := stop >= pauseSure || stop >= pauseBrief && l.GaugeBbl > usualMost*ts.reports.usual(t)
-	say(twice, twoTrucks, "stopped for %s after %.0f bbl, and %.0f in all, where a truck holds %g: maybe %d loads", spanText(stop), before, all, t.Loads.TruckMax, trucks)
+	two := stop >= pauseSure || stop >= pauseBrief && l.GaugeBbl > usualMost*ts.reports.usual(t)
+	say(two, twoTrucks, "stopped for %s after %.0f bbl, and %.0f in all, where a truck holds %g: maybe %d loads", spanText(stop), before, all, t.Loads.TruckMax, trucks)
 	say(mayBeTwo(ts, t, d, l), twoTrucks, stoppedBetween, spanText(d.pause), d.pausedBbl)
 	bbl, off, behind := besideIt(ts, t, d, l.GaugeBbl)
 	moved, _, _ := s.fedElsewhere(i, d.next, ts.last.t) // which is no truck's
 	say(bbl > 0 && (!behind || moved < explainedShare*bbl) && (!pipe || off <= pauseLate*t.Loads.PauseMerge.Seconds()) && t.Group == "" && !d.setByValve, twoTrucks, "another %.0f bbl left %s %s it: one truck or two", bbl, spanText(off), map[bool]string{true: "behind", false: "before"}[behind])
-	say(more && !twice && (all > moreThanOne*t.Loads.TruckMax || quick >= otherRate*t.rateBeside(d, quick)) && !pipe && d.samples > 0, 1, "%.0f bbl at once, where a truck holds %g: maybe %d loads", all, t.Loads.TruckMax, trucks)
+	say(more && !two && (all > moreThanOne*t.Loads.TruckMax || quick >= otherRate*t.rateBeside(d, quick)) && !pipe && d.samples > 0, 1, "%.0f bbl at once, where a truck holds %g: maybe %d loads", all, t.Loads.TruckMax, trucks)
 	return stats.Round(o.factor, 2), o.why
 }
 

@@ -200,6 +200,16 @@ func (r *reports) keep(l Load, d draw) {
 	r.loads = append(r.loads[from:len(r.loads):len(r.loads)], x)
 }
 
+// twice are the inches of a draw that are in a load of before too, which was under way at the same time.
+func (r *reports) twice(d draw) (inches float64) {
+	for _, x := range r.loads {
+		if x.start < d.end && d.start < x.end {
+			inches = max(inches, min(x.opening, d.opening.level)-max(x.closing, d.closing.level))
+		}
+	}
+	return inches
+}
+
 // reported is a draw as a load that was reported.
 func reported(d draw) reportedLoad {
 	return reportedLoad{start: d.start, end: d.end, opening: d.opening.level, closing: d.closing.level, inflow: math.Max(d.usualInflow, d.fasterInflow())}

@@ -118,3 +118,21 @@ func TestASecondLoadDoesNotBeginBeforeTheFirst(t *testing.T) {
 		t.Errorf("want 142.2 to 67 in and 67.2 to 15.5 in: %+v", r.loads)
 	}
 }
+
+// What a draw has in common with a load that was reported, and was under way with it, is told; what came before or after it, or lies below it, is its own.
+func TestWhatIsInTwoTicketsIsTold(t *testing.T) {
+	r := reports{loads: []reportedLoad{{start: 1000, end: 2000, opening: 142, closing: 67}}}
+	for name, c := range map[string]struct {
+		d    draw
+		want float64
+	}{
+		"both":   {draw{start: 900, end: 3000, opening: gauge{level: 142}, closing: gauge{level: 15}}, 75},
+		"part":   {draw{start: 1900, end: 3000, opening: gauge{level: 70}, closing: gauge{level: 15}}, 3},
+		"below":  {draw{start: 1900, end: 3000, opening: gauge{level: 67}, closing: gauge{level: 15}}, 0},
+		"behind": {draw{start: 2000, end: 3000, opening: gauge{level: 142}, closing: gauge{level: 15}}, 0},
+	} {
+		if got := r.twice(c.d); got != c.want {
+			t.Errorf("%s: %v in, want %v", name, got, c.want)
+		}
+	}
+}
