@@ -363,9 +363,9 @@ func (t *Tank) nextLoad(end float64, draws []draw) float64 {
 	return math.Inf(1)
 }
 
-// leaptBefore is when the sensor jumped within the hour before a draw, and behind the one before it; 0 where it did not.
+// leaptBefore is when the sensor jumped within the hour before a draw, and behind the load before it; 0 where it did not.
 func leaptBefore(ts *tankState, d draw) float64 {
-	from := math.Max(d.start-jumpLately, ts.lastDrawEnd)
+	from := math.Max(d.start-jumpLately, ts.reports.ended())
 	at, b := ts.faults.jumpedAt, between(ts.levels.recent, from, d.start)
 	if k := newestLeap(b); at > d.start && k >= 0 {
 		at = b[k].t

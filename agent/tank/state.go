@@ -200,6 +200,14 @@ func (r *reports) keep(l Load, d draw) {
 	r.loads = append(r.loads[from:len(r.loads):len(r.loads)], x)
 }
 
+// ended is when the newest of them did; -Inf where there is none.
+func (r *reports) ended() float64 {
+	if len(r.loads) == 0 {
+		return math.Inf(-1)
+	}
+	return r.loads[len(r.loads)-1].end
+}
+
 // twice are the inches of a draw that are in a load of before too, which was under way at the same time.
 func (r *reports) twice(d draw) (inches float64) {
 	for _, x := range r.loads {

@@ -300,7 +300,7 @@ func takeSprung(ts *tankState, t *Tank, d *draw) bool {
 // takeSunk begins a draw at the level from which the sensor had come down at once within the hour before it, where it was back there as the pump drew, but for
 // what that had drawn by then, and fell on: what stood in between was an echo. What the load before drew is no part of it. false: it was not back.
 func takeSunk(ts *tankState, t *Tank, d *draw) bool {
-	b, near := between(ts.levels.recent, math.Max(d.start-jumpLately, ts.lastDrawEnd), d.end), restSigmas*ts.noise.perSample()+d.step
+	b, near := between(ts.levels.recent, math.Max(d.start-jumpLately, ts.reports.ended()), d.end), restSigmas*ts.noise.perSample()+d.step
 	least := math.Max(2*near, wrongBbl(t.volume(*d))/t.Table.PerInch(d.opening.level))
 	from, k := t.risenTo(b, d.start, least)
 	if from < 0 {
