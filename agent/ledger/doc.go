@@ -37,7 +37,8 @@
 // one an event tells, once. A clock that was set is told of when it has held for twelve hours, and taken back when it is set back.
 //
 // Who began it decides about work on a tank. A load that began before `tanks inhibit` is the truck's: ticketed, and marked. One that
-// began during it makes no ticket, is kept with its evidence, and is told by the one event. A verdict is for people, an event
+// began during it makes no ticket, is kept with its evidence, and is told by the one event. One that nobody saw is the work's only where
+// the whole silence was work; else it is ticketed, and marked where a part of that was. A verdict is for people, an event
 // for the service: every fall that makes no ticket leaves one small key in the journal, so that "why is there no ticket" is
 // answered from what was decided, not computed again.
 //

@@ -10,6 +10,7 @@ import (
 	"gauger/agent/clock"
 	"gauger/agent/eventrules"
 	"gauger/agent/tank"
+	"gauger/collectors"
 )
 
 // Inhibition is work on a tank: its levels are read as ever, but what begins meanwhile makes no ticket.
@@ -20,6 +21,7 @@ type Inhibition struct {
 	From   time.Time `json:"from"`
 	Until  time.Time `json:"until"`
 	Seen   []string  `json:"seen,omitempty"` // movements and faults that began meanwhile, in words
+	Read   time.Time `json:"read,omitzero"`  // the first reading behind its end: a silence may hide for hours what began meanwhile
 }
 
 const (
@@ -94,10 +96,16 @@ func (l *Ledger) Allow(id string) (w Inhibition, err error) {
 }
 
 // applyInhibition judges a load by the work on its tank. One that began meanwhile makes no ticket, but stays in the book; one
-// that was under way when the work began is the truck's, and a person should look at it.
+// that was under way when the work began is the truck's, and a person should look at it. One that nobody saw was at any time between two
+// readings, whatever its guessed times are: only where all of that is work it was surely begun meanwhile.
 func (tx *txn) applyInhibition(h *HeldTicket) {
 	load := &h.Load
-	if i := tx.inhibitionAt(load.Tank, load.Start); i >= 0 {
+	from, to := load.Start, load.End
+	hidden := load.Hidden()
+	if hidden != nil {
+		from, to = hidden.From, hidden.To
+	}
+	if i := tx.inhibitionAt(load.Tank, from); i >= 0 && (hidden == nil || !to.After(tx.inhibitions[i].Until)) {
 		w := tx.inhibitions[i]
 		h.Barred = w.Person + ": tank inhibited: " + w.Why
 		tx.noteSeen(i, fmt.Sprintf("%.1f bbl left %s to %s, %.2f to %.2f in", load.RemovedBbl, tx.l.site.timeOfDay(load.Start),
@@ -105,8 +113,9 @@ func (tx *txn) applyInhibition(h *HeldTicket) {
 		return
 	}
 	for _, w := range tx.inhibitions {
-		if w.Tank == load.Tank && load.Start.Before(w.From) && load.End.After(w.From) {
-			askForReview(load, fmt.Sprintf("the tank was inhibited at %s, before it had ended, by %s: %s", tx.l.site.timeOfDay(w.From), w.Person, w.Why))
+		if w.Tank == load.Tank && from.Before(w.Until) && to.After(w.From) {
+			before := either(hidden == nil, "before it had ended", "and no reading says whether it was before, in or behind that")
+			askForReview(load, fmt.Sprintf("the tank was inhibited at %s, %s, by %s: %s", tx.l.site.timeOfDay(w.From), before, w.Person, w.Why))
 		}
 	}
 }
@@ -135,8 +144,11 @@ func (tx *txn) foldedIntoInhibition(e tank.Event) bool {
 func (tx *txn) closeInhibitions() {
 	now := tx.now.Round(0)
 	var keep []Inhibition
+	changed := false
 	for _, w := range tx.inhibitions {
-		if now.Before(w.Until) || !tx.inhibitionSettled(w, now) {
+		read := w.Read
+		if now.Before(w.Until) || !tx.inhibitionSettled(&w, now) {
+			changed = changed || !w.Read.Equal(read)
 			keep = append(keep, w)
 			continue
 		}
@@ -144,20 +156,23 @@ func (tx *txn) closeInhibitions() {
 			either(len(w.Seen) > 0, "no ticket was made for what began meanwhile: "+strings.Join(w.Seen, "; "), "nothing began meanwhile"))
 		tx.queueDiagnosis(tank.Event{Rule: eventrules.TankInhibited, Tank: w.Tank, Start: w.From, End: w.Until, Note: note})
 	}
-	if len(keep) != len(tx.inhibitions) {
+	if changed || len(keep) != len(tx.inhibitions) {
 		tx.inhibitions = keep
 		tx.putJSON(inhibitionsKey, tx.inhibitions)
 	}
 }
 
-// inhibitionSettled says that nothing which began during the work can show any more.
-func (tx *txn) inhibitionSettled(w Inhibition, now time.Time) bool {
+// inhibitionSettled says that nothing which began during the work can show any more, and notes the first reading behind it.
+func (tx *txn) inhibitionSettled(w *Inhibition, now time.Time) bool {
 	i, t := tx.l.site.index(w.Tank), tx.l.site.tank(w.Tank)
 	if t == nil || now.After(w.Until.Add(workLost)) {
 		return true
 	}
 	r, known := tx.l.latest.get(t.Level)
-	read := known && r.At.Round(0).After(w.Until.Add(max(tx.l.site.scaled(afterWork), 3*t.Every)))
+	if known && w.Read.IsZero() && r.Quality == collectors.Good && r.At.Round(0).After(w.Until) {
+		w.Read = r.At.Round(0)
+	}
+	read := !w.Read.IsZero() && r.At.Round(0).After(w.Read.Add(max(tx.l.site.scaled(afterWork), 3*t.Every)))
 	return read && !tx.tanks.Loading(i)
 }
 
@@ -169,7 +184,7 @@ func (tx *txn) shiftInhibitions(before time.Time, step time.Duration) {
 	tx.inhibitions = slices.Clone(tx.inhibitions)
 	for i := range tx.inhibitions {
 		if w := &tx.inhibitions[i]; !w.From.After(before.Add(clock.Tolerance)) {
-			w.From, w.Until = w.From.Add(step), w.Until.Add(step)
+			w.From, w.Until, w.Read = w.From.Add(step), w.Until.Add(step), time.Time{}
 		}
 	}
 	tx.putJSON(inhibitionsKey, tx.inhibitions)

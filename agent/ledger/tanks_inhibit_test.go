@@ -171,3 +171,52 @@ func TestALoadDuringTheWorkIsNoHeldTicket(t *testing.T) {
 		}
 	})
 }
+
+// A load that nobody saw was at any time between the reading before and the one behind it: where a part of that was work on the tank, somebody
+// should look, wherever the guessed times lie; where all of it was, it makes no ticket.
+func TestALoadUnseenAboutTheWorkIsTicketedForAPerson(t *testing.T) {
+	at := func(m int) time.Duration { return time.Duration(m) * time.Minute }
+	for name, c := range map[string]struct {
+		silent, work, until time.Duration // after the first hour
+		tickets             int
+	}{
+		"work began in the silence":        {0, at(50), at(170), 1},
+		"work lay within the silence":      {0, at(25), at(45), 1},
+		"work ended within the silence":    {0, at(-10), at(40), 1},
+		"work was all through the silence": {0, at(-10), at(170), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, nil)
+				begin := time.Now().Add(time.Hour)
+				silent := func(d time.Duration) { // readings until then
+					b.play(time.Until(begin.Add(d)), func(time.Duration) float64 { return 180 })
+				}
+				inhibit := func() {
+					_, err := b.Inhibit("TK-1", c.until-c.work, "ann", "cleaning")
+					b.must(err)
+				}
+				if c.work < 0 {
+					silent(c.work)
+					inhibit()
+				}
+				silent(0)
+				for time.Since(begin) < time.Hour {
+					if c.work >= 0 && time.Since(begin) == c.work {
+						inhibit()
+					}
+					pass(10 * time.Second)
+					b.must(b.Tick(time.Now()))
+				}
+				b.play(5*time.Hour, func(time.Duration) float64 { return 80 })
+				tickets := b.bodies(Tickets)
+				if len(tickets) != c.tickets {
+					t.Fatalf("%d tickets, want %d; events %q", len(tickets), c.tickets, b.notes("tank-inhibited"))
+				}
+				if len(tickets) > 0 && !strings.Contains(tickets[0]["comments"].(string), "the tank was inhibited at") {
+					t.Errorf("comments %q", tickets[0]["comments"])
+				}
+			})
+		})
+	}
+}
