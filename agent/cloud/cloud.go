@@ -8,7 +8,7 @@
 // in an answer), client.go whoever speaks to the service. Bodies: ticket.go, event.go, values.go, which sets.go joins; check.go reads those
 // that others have made. A call goes from post.go or query.go to exchange.go, which tries the keys, each with one HTTP request
 // (scopes.go tells a key that is refused from an operation that is);
-// answer.go says what came back, without a secret. login.go has the operations about keys.
+// answer.go says what came back, without a secret, and refusal.go which answers that call themselves a success are none. login.go has the operations about keys.
 //
 // # Decisions
 //

@@ -61,6 +61,14 @@ func TestAnErrorInASuccessIsNoDelivery(t *testing.T) {
 		`{"Status":"Failed","ErrorMessage":"not stored"}`:                                                 false, `{"httpStatusCode":200,"errors":["late"]}`: true,
 		"false": false, `"Error: tank not found"`: false, "Service temporarily unavailable": false,
 		`{"success":false,"error":"` + strings.Repeat("x", saveLimit) + `"}`: false, `["` + strings.Repeat("x", saveLimit) + `"]`: true,
+		`[{"ticketNumber":"A-1","error":"invalid tank"}]`: false, `{"ticketNumber":"A-1","error":"invalid tank"}`: false, `{"id":7,"success":false,"data":null}`: false,
+		`{"data":{"success":false,"error":"tank unknown"}}`: false, `{"results":[{"ticketNumber":"A-1","error":"invalid tank"}]}`: false,
+		`{"accepted":0,"rejected":1,"errors":["tank unknown"]}`: false, `{"accepted":0,"rejected":1}`: false,
+		`{"timestamp":"x","status":500,"error":"Internal Server Error","path":"/v"}`: false,
+		`{"accepted":1,"rejected":1,"errors":["tank unknown"]}`:                      true, `{"accepted":1,"rejected":0,"errors":[]}`: true, `{"success":false,"saved":1}`: true,
+		`[{"ticketNumber":"A-1","error":""}]`: true, `[{"ticketNumber":"A-1","error":"none"}]`: true, `[{"ticketNumber":"A-1","error":{"code":0,"message":"OK"}}]`: true,
+		`[{"ticketNumber":"A-1","error":"invalid tank"},{"ticketNumber":"A-1"}]`: true, `{"data":{"success":true},"error":null}`: true,
+		`{"ticketNumber":"A-1","result":"saved","error":"late"}`: true, `{"result":5,"message":"no"}`: true, "null": true, // no plain refusals
 		"{}": true, "true": true, `"saved"`: true, "\ufeff[]": true, " \n": true,
 	} {
 		s := &cloudtest.Service{}
@@ -69,6 +77,9 @@ func TestAnErrorInASuccessIsNoDelivery(t *testing.T) {
 		a := postTicket(t, c, "A-1")
 		if want := map[bool]Class{true: Stored, false: WrongAddress}[taken]; a.Class != want || a.Foreign == taken || a.Status != http.StatusOK {
 			t.Errorf("%s: %+v", body, a)
+		}
+		if !taken && len(body) < 100 && strings.Contains(body, "invalid tank") && !strings.Contains(a.Message, "invalid tank") {
+			t.Errorf("%s is told as %q", body, a.Message)
 		}
 		proven := slices.ContainsFunc(c.Keys().Status(), func(k keys.Status) bool { return k.State == "proven" })
 		if proven != taken {

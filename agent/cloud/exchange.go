@@ -100,7 +100,11 @@ func (c *Client) exchange(ctx context.Context, r request, key keys.Secret) reply
 	} else if date, err := http.ParseTime(resp.Header.Get("Date")); c.Heard != nil && err == nil { // the clock of a gateway is not the service's
 		c.Heard(came, date, resp.TLS != nil && len(resp.TLS.VerifiedChains) > 0)
 	}
-	out.refused = out.ok() && reportsError(out.body)
+	var saved []byte
+	if r.op.stores() {
+		saved = r.body
+	}
+	out.refused = out.ok() && reportsError(out.body, saved)
 	if out.ok() && r.op.stores() {
 		foreign, begun, broken := readSaved(out.header, out.body)
 		tooLong := errors.Is(out.bodyErr, ErrShape)

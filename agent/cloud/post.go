@@ -111,7 +111,7 @@ func (c *Client) answerOf(r request, p reply) Answer {
 	if a.Class == Stored {
 		return a
 	}
-	if said := clean(a.Body); !a.Foreign && p.unclear == "" && detail.Message == "" && detail.Description == "" && said != "" && said[0] != '<' {
+	if said := clean(a.Body); (!a.Foreign || p.refused) && p.unclear == "" && detail.Message == "" && detail.Description == "" && said != "" && said[0] != '<' {
 		a.Message += ": " + cut(said, quotedBody)
 	}
 	if p.elsewhere != "" {
