@@ -79,7 +79,7 @@ func (c *committer) decodeMessage(a arrival) ([]collectors.Reading, error) {
 		if o.point.accept(o, a) {
 			o.point.noteUnreadable(o, a, c.notices)
 			c.room.readings = append(c.room.readings, o.reading)
-			o.point.noteHeard(a, c.notices)
+			o.point.noteHeard(o, a, c.notices)
 			o.point.trackClock(o, a, c.notices)
 		}
 	}

@@ -308,7 +308,8 @@ func (c *committer) watchTopic(ctx context.Context, broker string, t episode, ba
 	c.blame(ctx, deaf, fmt.Errorf("broker %s refused the topic %s", broker, t.subject), now)
 }
 
-// watchSilence makes points Bad that have not been heard for too long while the broker was there.
+// watchSilence makes points Bad that have not been heard for too long while the broker was there, or of which it has only what is older than that.
+// A device that came up together with the broker, as behind a power cut, has a moment to be heard.
 func (c *committer) watchSilence(ctx context.Context, up, now time.Time) {
 	for _, p := range c.points.readable() {
 		if p.ExpectEvery <= 0 || !p.silentSince.IsZero() {
@@ -317,6 +318,9 @@ func (c *committer) watchSilence(ctx context.Context, up, now time.Time) {
 		last := p.lastHeard
 		if last.Before(up) {
 			last = up
+			if !p.keptFrom.IsZero() && p.keptFrom.Before(up) && now.Sub(up) >= steady {
+				last = p.keptFrom
+			}
 		}
 		quiet := now.Sub(last)
 		if quiet < time.Duration(overdueFactor*float64(p.ExpectEvery)) {

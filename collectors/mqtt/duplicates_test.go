@@ -135,6 +135,36 @@ func TestRetainedMessages(t *testing.T) {
 	})
 }
 
+// A restart makes a device that has died no younger: what the broker had kept says when it last sent.
+func TestWhatTheBrokerKeptSaysSinceWhenADeviceIsSilent(t *testing.T) {
+	for _, c := range []struct {
+		age    time.Duration
+		silent bool
+	}{{2 * time.Hour, true}, {time.Hour, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			<-time.After(time.Until(noon)) // the box's own clock is right
+			b, h := newBroker(t), newMemo()
+			d := timed("field/tk1")
+			d.Points[0].ExpectEvery = time.Hour
+			sent := time.Now().Add(-c.age)
+			if err := b.server.Publish("field/tk1", []byte(sample(1, sent)), true, 1); err != nil {
+				t.Fatal(err)
+			}
+			start(t, h, collect(t, Session{Dial: b.dial}, d))
+			later(time.Minute)
+			n, all := h.noticed("silent"), h.all("radio/level")
+			if told := len(n) == 1 && n[0].Since.Equal(sent.Truncate(time.Millisecond)) && all[len(all)-1].Quality == collectors.Bad; told != c.silent || len(n) > 1 {
+				t.Errorf("of %s: told %+v, readings %+v", c.age, n, all)
+			}
+			b.publish(t, "field/tk1", sample(2, time.Now()))
+			later(time.Minute)
+			if n = h.noticed("silent"); c.silent && (len(n) != 2 || n[1].Until.IsZero()) {
+				t.Errorf("heard again, and told %+v", n)
+			}
+		})
+	}
+}
+
 func TestWhatWaitedAtTheBrokerWithoutATimeIsUncertain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, h := newBroker(t), newMemo()

@@ -34,6 +34,7 @@ type point struct {
 
 	newestTime  time.Time   // latest device time that was used
 	lastHeard   time.Time   // last arrival of a message, by this machine's clock
+	keptFrom    time.Time   // when the device sent what the broker had kept, by its own time, until it is heard; zero: not known
 	silentSince time.Time   // beginning of the silence that was announced; zero when there is none
 	missed      missedValue // the messages without its value
 	unreadable  unreadableShare
@@ -125,12 +126,16 @@ func badReadings(points []*point, at time.Time, why error) []collectors.Reading 
 }
 
 // noteHeard notes that a point was heard, which ends its silence: what is told of a silence is whether it lasts. One that comes and
-// goes costs no more than some events an hour, since the host tells those together. What the broker had retained is no sign of life.
-func (p *point) noteHeard(a arrival, told *notices) {
+// goes costs no more than some events an hour, since the host tells those together. What the broker had retained is no sign of life,
+// but its own time tells since when there has been none.
+func (p *point) noteHeard(o *outcome, a arrival, told *notices) {
 	if a.Retained() {
+		if o.deviceTime && o.reading.At.After(p.keptFrom) {
+			p.keptFrom = o.reading.At
+		}
 		return
 	}
-	p.lastHeard = a.at
+	p.lastHeard, p.keptFrom = a.at, time.Time{}
 	if p.silentSince.IsZero() {
 		return
 	}

@@ -191,7 +191,7 @@ func (sp *spNodes) use(p *point, out *outcome, m *nodeMessage) {
 	use := out.reading.Quality == collectors.Good
 	if !out.reading.Past {
 		use = p.accept(out, m.arrival)
-		p.noteHeard(m.arrival, sp.notices)
+		p.noteHeard(out, m.arrival, sp.notices)
 		p.trackClock(out, m.arrival, sp.notices)
 	}
 	if use {
