@@ -40,6 +40,7 @@ type linkState struct {
 	broker          string      // the one that is connected, or that was tried last
 	conn            *packetConn // this connection; nil before the first
 	connectedBefore bool        // there was a connection before, in this run
+	thrownOut       int         // times in a row that a broker let us in and the connection did not last
 }
 
 // begin says that there is no connection yet.
@@ -67,8 +68,12 @@ func (l *brokerLink) trying(broker string) {
 func (l *brokerLink) lost(at time.Time, why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.now.up {
+	l.now.thrownOut++
+	if !l.now.up {
+		l.now.thrownOut = 0
+	} else {
 		if at.Sub(l.now.since) >= steady {
+			l.now.thrownOut = 0
 			l.now.troubleSince, l.now.silentSince, l.now.tries = at, time.Time{}, 0
 			if errors.Is(why, errSilent) {
 				l.now.silentSince = l.now.conn.lastHeard()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"sort"
 	"strings"
@@ -247,8 +246,7 @@ func (c *committer) watchLink(ctx context.Context, state linkState, now time.Tim
 		}
 		c.commLossWhy = why
 		notice.Since, notice.Note = c.commLossSince, c.away(state.err).Error()
-		var dialing *net.OpError
-		if refused := errors.As(state.err, &dialing) && dialing.Op == "dial"; !refused && state.connectedBefore && now.Sub(state.since) < gone {
+		if state.thrownOut > 1 {
 			notice.Note += fmt.Sprintf("; it lets us in and then closes the connection: is there another program with the client id %q?", c.client)
 		}
 		c.notices.add(notice)
