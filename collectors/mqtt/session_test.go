@@ -269,28 +269,6 @@ func TestTwoProgramsWithOneClientID(t *testing.T) {
 	})
 }
 
-// A broker that is stopped soon after it let us in has thrown nobody out.
-func TestABrokerThatStopsSoonIsNoSecondClient(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b, h := newBroker(t), newMemo()
-		dial := func(ctx context.Context, network, address string) (net.Conn, error) {
-			conn, err := b.dial(ctx, network, address)
-			if err != nil { // as a person reads it, which is how a real one comes
-				err = errors.New("connection refused")
-			}
-			return conn, err
-		}
-		start(t, h, collect(t, Session{Dial: dial}, at(address, "field/tk1")))
-		later(8 * time.Second)
-		b.down()
-		later(10 * time.Minute)
-		n := h.noticed("comm-loss")
-		if len(n) == 0 || slices.ContainsFunc(n, func(x collectors.Notice) bool { return strings.Contains(x.Note, "another program") }) {
-			t.Errorf("told: %+v", n)
-		}
-	})
-}
-
 func TestRefusedSubscription(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, h := newBroker(t), newMemo()
