@@ -293,8 +293,8 @@ type fallPart struct {
 	pumps    bool
 }
 
-// fallParts are the levels of a fall, of a minute each, and the variance of one. An end that falls slower to the last by
-// more than some rate was throttled, and is a part of its own.
+// fallParts are the levels of a fall, of a minute each, and the variance of one. A beginning that falls slower from the first by more than some rate, or an end
+// to the last, was throttled, and is a part of its own.
 func fallParts(ts *tankState, d draw, slower float64) (b []sample, parts []fallPart, noise float64, maybe bool) {
 	all := stairSamples(between(ts.levels.recent, d.start+rampLong/2, d.end-rampLong/2))
 	sigma := max(ts.noise.perSample(), math.Max(d.step, d.deadband)/math.Sqrt(12), neighbourScatter(all))
@@ -311,13 +311,18 @@ func fallParts(ts *tankState, d draw, slower float64) (b []sample, parts []fallP
 		parts = append(parts, fallPart{from, len(b), pumps})
 	}
 	since, rate := d.start, d.slope()*(d.end-d.start)/math.Max(d.end-d.start-d.stood, lumpsCell)
-	pieces := cutEvenly(all, sigma)
-	for _, p := range pieces {
+	pieces, least := cutEvenly(all, sigma), rate-math.Max(slower, throttled*rate)
+	begun := throttledTo(pieces, least)
+	if begun > 0 {
+		add(between(all, since, pieces[begun].from-1), true)
+		since = pieces[begun].from + 1
+	}
+	for _, p := range pieces[begun:] {
 		if p.n == 1 || p.slope < -rate/2 || p.to-p.from < rampLong {
 			continue
 		}
-		least := p.slope - lumpsSure*p.slant
-		stands := p.slope+lumpsSure*p.slant > -standsStill*rate && least > slower-rate || least > -rate/2 && p.standsStill(all, rate)
+		steepest := p.slope - lumpsSure*p.slant
+		stands := p.slope+lumpsSure*p.slant > -standsStill*rate && steepest > slower-rate || steepest > -rate/2 && p.standsStill(all, rate)
 		if stands {
 			add(between(all, since, p.from-rampLong/2), true)
 			add(between(all, p.from, p.to), false)
@@ -325,7 +330,7 @@ func fallParts(ts *tankState, d draw, slower float64) (b []sample, parts []fallP
 		}
 		maybe = maybe || !stands && p.n < standsReads
 	}
-	if k := throttledFrom(pieces, rate-math.Max(slower, throttled*rate)); k > 0 && pieces[k].from > since {
+	if k := throttledFrom(pieces, least); k > 0 && pieces[k].from > since {
 		add(between(all, since, pieces[k-1].to-1), true) // but for the readings beside the bend
 		since = pieces[k].from + 1
 	}
@@ -336,6 +341,14 @@ func fallParts(ts *tankState, d draw, slower float64) (b []sample, parts []fallP
 // throttledFrom is the first of the last pieces of a fall that are surely slower than a rate, to the very end; 0 where none is.
 func throttledFrom(ps []piece, rate float64) (first int) {
 	for first = len(ps); first > 0 && ps[first-1].slope-lumpsSure*ps[first-1].slant > -rate; first-- {
+	}
+	return first % max(1, len(ps))
+}
+
+// throttledTo is the first piece of a fall that is not surely slower than a rate, as all before it are; 0 where each is.
+func throttledTo(ps []piece, rate float64) (first int) {
+	for first < len(ps) && ps[first].slope-lumpsSure*ps[first].slant > -rate {
+		first++
 	}
 	return first % max(1, len(ps))
 }

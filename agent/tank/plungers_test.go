@@ -54,6 +54,29 @@ func TestAThrottledEndIsNoSlug(t *testing.T) {
 	}
 }
 
+// A driver who begins with his valve hardly open bends the fall at its beginning, by more than any slug brings: nothing came.
+func TestASlowStartIsNoSlug(t *testing.T) {
+	for name, x := range map[string]struct{ slow, rate, next, every float64 }{
+		"8 min hardly open":             {6, 0.8, 4500, 10},
+		"the same, a slug ended before": {6, 0.8, -1500, 10},
+		"the same, read each 30 s":      {6, 0.8, 4500, 30},
+	} {
+		first := tanktest.Move{From: 26 * tanktest.Hour, Bbl: x.slow, Rate: x.rate}
+		rest := tanktest.Move{From: first.End(), Bbl: 110 - x.slow, Rate: 5}
+		slugs, came := plunged(first.From+x.next, 6600, 5.5, 14, first.From, rest.End())
+		r := newRig(t, tanktest.Well{Level0: 70, Moves: append(slugs, first, rest)})
+		r.every = x.every
+		r.run(0, rest.End()+2*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Errorf("%s: want one load: %+v", name, r.loads)
+			continue
+		}
+		if l := r.loads[0]; math.Abs(l.RemovedBbl-110) > math.Max(1, 1.2*l.InflowErrorBbl) || math.Abs(l.InflowBbl-came) > 3 {
+			t.Errorf("%s: want an inflow of %.1f: %.1f, give or take %.1f, removed %.1f of 110, review %q", name, came, l.InflowBbl, l.InflowErrorBbl, l.RemovedBbl, l.Review)
+		}
+	}
+}
+
 // A slug comes quickly at first and then less, and brings about as much as others do. Of one that was coming in when the truck started what it had not brought
 // yet comes meanwhile, and not its pace over the whole load; and one whose end is seen behind the load brought the rest of it in the load.
 func TestWhatIsLeftOfASlugComesInTheLoad(t *testing.T) {
