@@ -241,6 +241,34 @@ func (s siteTanks) levelTogether(i int, mates []int, from, per float64) (all lev
 	return all
 }
 
+// pumpedTogether cuts a draw to when a pump drew from what a group's tanks hold together, within some inches beyond noise: before it a driver throttled it, and behind it
+// only the equaliser goes on. One that stopped meanwhile has parts, whichever of them shows it. False where that is not known.
+func pumpedTogether(ts *tankState, d *draw, least float64) (ok bool) {
+	fall := between(ts.levels.recent, d.start, d.end)
+	if len(fall) == 0 {
+		return false
+	}
+	least += 2 * restSigmas * ts.noise.sigma
+	end := restsFrom(fall, 0, least)
+	d.end = fall[end].t
+	slow, rate := d.start, float64(fall[0].v-fall[end].v)/(d.end-d.start)
+	for _, p := range cutEvenly(fall[:end], least/4) {
+		if p.slope < -rate/2 || p.to > (d.start+d.end)/2 {
+			break
+		}
+		slow = p.to
+	}
+	if slow > d.start+2*lumpsCell {
+		d.start = slow
+	}
+	if d.opening.level, ok = ts.levels.about(d.start); ok {
+		d.closing.level, ok = ts.levels.about(d.end)
+	}
+	_, parts, _, _ := fallParts(ts, *d, math.Inf(1))
+	d.parts = max(d.parts, len(parts))
+	return ok
+}
+
 // togetherInflow is what sharedInflow is, of a group's tank whose wells come by turns: what its tanks hold together falls with the pump and rises with the wells, whether the
 // equaliser joins them or not. Where none fell with it, it has all of that but what rose in the others; else its part.
 func (s siteTanks) togetherInflow(i int, d draw, own, err float64) (bbl, off float64) {
@@ -250,16 +278,22 @@ func (s siteTanks) togetherInflow(i int, d draw, own, err float64) (bbl, off flo
 		return own, err
 	}
 	per, later, alone, rose := t.Table.PerInch(d.closing.level), d.settled*t.Table.PerInch((d.opening.level+d.closing.level)/2), s.fellAlone(i, d), 0.0
+	drawn := d
 	d.start, d.end = s.jointly(i, d)
 	t.Group, ts.levels = "", s.levelTogether(i, mates, d.start-lumpsLook, per/share)
 	ts.noise.sigma = neighbourScatter(between(ts.levels.recent, d.start-lumpsLook, d.start))
-	a, ok1 := ts.levels.about(d.start)
-	b, ok2 := ts.levels.about(d.end)
-	if !ok1 || !ok2 {
+	began := d.start
+	pumped := pumpedTogether(&ts, &d, evenBbl*share/per)
+	went, seen := ts.levels.about(drawn.end)
+	if !pumped || !seen {
 		return own, err
 	}
-	d.opening.level, d.closing.level = a, b
-	if mean -= later; alone {
+	each := (mean - later) / (drawn.end - drawn.start)
+	mean = math.Min(mean-later, each*(d.end-d.start))
+	if later += each * (d.start - began); drawn.end > d.end { // what the wells made then is seen
+		later += math.Max(0, went-d.closing.level) * per
+	}
+	if alone {
 		was, _ := s.heldBy(mates, d.start, per)
 		is, _ := s.heldBy(mates, d.end, per)
 		rose = math.Max(0, is-was) * per
@@ -269,7 +303,11 @@ func (s siteTanks) togetherInflow(i int, d draw, own, err float64) (bbl, off flo
 	} else {
 		share = 1
 	}
-	bbl, off = cameByTurns(&ts, &t, d, len(s.site.tanks) > 1+len(mates), mean, unsure)
+	if only := (siteTanks{Site{tanks: []Tank{t}, speed: s.site.speed}, &State{now: s.st.now, tanks: []*tankState{&ts}}}); len(s.site.tanks) == 1+len(mates) {
+		bbl, off = only.sharedInflow(0, d, mean, unsure)
+	} else {
+		bbl, off = cameByTurns(&ts, &t, d, true, mean, unsure)
+	}
 	return math.Max(0, bbl/share-rose) + later, off / share
 }
 
