@@ -19,6 +19,7 @@ const (
 	stepSmall   = 600.0       // s; smaller steps that come again and again, as of a clock that is set each hour, are reported once
 	retimeLeast = 60.0        // s; a smaller step of the clock leaves the times as they are
 	retimeHold  = 12 * 3600.0 // s after which a step of the clock will not be taken back any more: one that goes wrong comes back within hours
+	alikeTimes  = 2.0         // times as far as an equaliser would have it, within which joined tanks fall
 )
 
 // reportEpisodes closes the episodes that are over.
@@ -269,12 +270,20 @@ func pumpedTogether(ts *tankState, d *draw, least float64) (ok bool) {
 	return ok
 }
 
+// fellAlike says that a tank's mates fell as it did until they were even, within a factor, or hardly: else each was drawn from by itself, and no equaliser joins them.
+func (s siteTanks) fellAlike(i int, mates []int, share float64, d draw) bool {
+	was, ok1 := s.heldBy(mates, d.start, 1)
+	is, ok2 := s.heldBy(mates, math.Max(d.end, d.evened), 1)
+	times := (was - is) * share / (1 - share) / math.Max(s.site.tanks[i].volume(d), levelGrain)
+	return ok1 && ok2 && (s.fellAlone(i, d) || times >= 1/alikeTimes && times <= alikeTimes)
+}
+
 // togetherInflow is what sharedInflow is, of a group's tank whose wells come by turns: what its tanks hold together falls with the pump and rises with the wells, whether the
 // equaliser joins them or not. Where none fell with it, it has all of that but what rose in the others; else its part.
 func (s siteTanks) togetherInflow(i int, d draw, own, err float64) (bbl, off float64) {
 	t, ts, mean, unsure := s.site.tanks[i], *s.st.tanks[i], own, err
 	mates, share := s.joined(i, d)
-	if len(mates) == 0 || d.uneven {
+	if len(mates) == 0 || d.uneven || !s.fellAlike(i, mates, share, d) {
 		return own, err
 	}
 	per, later, alone, rose := t.Table.PerInch(d.closing.level), d.settled*t.Table.PerInch((d.opening.level+d.closing.level)/2), s.fellAlone(i, d), 0.0
