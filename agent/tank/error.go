@@ -312,7 +312,7 @@ func fallParts(ts *tankState, d draw, slower float64) (b []sample, parts []fallP
 	}
 	since, rate := d.start, d.slope()*(d.end-d.start)/math.Max(d.end-d.start-d.stood, lumpsCell)
 	pieces, least := cutEvenly(all, sigma), rate-math.Max(slower, throttled*rate)
-	begun := throttledTo(pieces, least)
+	begun := max(0, slices.IndexFunc(pieces, func(p piece) bool { return !p.slower(least) }))
 	if begun > 0 {
 		add(between(all, since, pieces[begun].from-1), true)
 		since = pieces[begun].from + 1
@@ -340,18 +340,13 @@ func fallParts(ts *tankState, d draw, slower float64) (b []sample, parts []fallP
 
 // throttledFrom is the first of the last pieces of a fall that are surely slower than a rate, to the very end; 0 where none is.
 func throttledFrom(ps []piece, rate float64) (first int) {
-	for first = len(ps); first > 0 && ps[first-1].slope-lumpsSure*ps[first-1].slant > -rate; first-- {
+	for first = len(ps); first > 0 && ps[first-1].slower(rate); first-- {
 	}
 	return first % max(1, len(ps))
 }
 
-// throttledTo is the first piece of a fall that is not surely slower than a rate, as all before it are; 0 where each is.
-func throttledTo(ps []piece, rate float64) (first int) {
-	for first < len(ps) && ps[first].slope-lumpsSure*ps[first].slant > -rate {
-		first++
-	}
-	return first % max(1, len(ps))
-}
+// slower says that a piece of a fall is surely slower than a rate.
+func (p piece) slower(rate float64) bool { return p.slope-lumpsSure*p.slant > -rate }
 
 // standsStill says that the level stood in a piece of a fall, but for the readings at its ends, between which the pump stopped and began: where a slug brings
 // nearly what the pump draws it goes on falling.

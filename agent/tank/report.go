@@ -270,12 +270,12 @@ func pumpedTogether(ts *tankState, d *draw, least float64) (ok bool) {
 	return ok
 }
 
-// fellAlike says that a tank's mates fell as it did until they were even, within a factor, or hardly: else each was drawn from by itself, and no equaliser joins them.
+// fellAlike says that a tank's mates fell as it did until they were even, within a factor: else each was drawn from by itself, and no equaliser joins them.
 func (s siteTanks) fellAlike(i int, mates []int, share float64, d draw) bool {
 	was, ok1 := s.heldBy(mates, d.start, 1)
 	is, ok2 := s.heldBy(mates, math.Max(d.end, d.evened), 1)
 	times := (was - is) * share / (1 - share) / math.Max(s.site.tanks[i].volume(d), levelGrain)
-	return ok1 && ok2 && (s.fellAlone(i, d) || times >= 1/alikeTimes && times <= alikeTimes)
+	return ok1 && ok2 && times >= 1/alikeTimes && times <= alikeTimes
 }
 
 // togetherInflow is what sharedInflow is, of a group's tank whose wells come by turns: what its tanks hold together falls with the pump and rises with the wells, whether the
@@ -283,10 +283,11 @@ func (s siteTanks) fellAlike(i int, mates []int, share float64, d draw) bool {
 func (s siteTanks) togetherInflow(i int, d draw, own, err float64) (bbl, off float64) {
 	t, ts, mean, unsure := s.site.tanks[i], *s.st.tanks[i], own, err
 	mates, share := s.joined(i, d)
-	if len(mates) == 0 || d.uneven || !s.fellAlike(i, mates, share, d) {
+	alone := s.fellAlone(i, d)
+	if len(mates) == 0 || d.uneven || !alone && !s.fellAlike(i, mates, share, d) {
 		return own, err
 	}
-	per, later, alone, rose := t.Table.PerInch(d.closing.level), d.settled*t.Table.PerInch((d.opening.level+d.closing.level)/2), s.fellAlone(i, d), 0.0
+	per, later, rose := t.Table.PerInch(d.closing.level), d.settled*t.Table.PerInch((d.opening.level+d.closing.level)/2), 0.0
 	drawn := d
 	d.start, d.end = s.jointly(i, d)
 	t.Group, ts.levels = "", s.levelTogether(i, mates, d.start-lumpsLook, per/share)
@@ -312,10 +313,11 @@ func (s siteTanks) togetherInflow(i int, d draw, own, err float64) (bbl, off flo
 	} else {
 		share = 1
 	}
-	if only := (siteTanks{Site{tanks: []Tank{t}, speed: s.site.speed}, &State{now: s.st.now, tanks: []*tankState{&ts}}}); len(s.site.tanks) == 1+len(mates) {
-		bbl, off = only.sharedInflow(0, d, mean, unsure)
-	} else {
+	if len(s.site.tanks) > 1+len(mates) {
 		bbl, off = cameByTurns(&ts, &t, d, true, mean, unsure)
+	} else {
+		sum := siteTanks{Site{tanks: []Tank{t}, speed: s.site.speed}, &State{now: s.st.now, tanks: []*tankState{&ts}}}
+		bbl, off = sum.sharedInflow(0, d, mean, unsure)
 	}
 	return math.Max(0, bbl/share-rose) + later, off / share
 }

@@ -138,6 +138,17 @@ func printRecords(ctx context.Context, c *call, brief bool, selections ...select
 	return c.show(all, func() error { return printTable(c.out, all, brief, findSite(c).zone()) })
 }
 
+// listPlace is where a record stands in a list: tickets that wait first, messages that could not be decoded last.
+func listPlace(e *control.Entry) int {
+	switch {
+	case e.Stream == ledger.Tickets && e.State == "waiting":
+		return 0
+	case e.Stream == ledger.Refused:
+		return 2
+	}
+	return 1
+}
+
 func printTable(w io.Writer, all []control.Entry, brief bool, zone *time.Location) error {
 	if len(all) == 0 {
 		return printf(w, "nothing\n")
@@ -150,15 +161,14 @@ func printTable(w io.Writer, all []control.Entry, brief bool, zone *time.Locatio
 	}
 	t := newTable(w)
 	t.printf("RECORD\tSTATE\tSINCE\tWHAT\tWHY\n")
-	for place := range 3 { // the tickets that wait first, messages that could not be decoded last
+	for place := range 3 {
 		for i := range all {
 			e := &all[i]
-			undecoded := e.Stream == ledger.Refused
-			if first := e.Stream == ledger.Tickets && e.State == "waiting"; first != (place == 0) || undecoded != (place == 2) {
+			if listPlace(e) != place {
 				continue
 			}
 			what, why := recordText(*e), reasonText(*e)
-			if n := of[e.Address]; brief && undecoded && n > 1 {
+			if n := of[e.Address]; brief && e.Stream == ledger.Refused && n > 1 {
 				if seen[e.Address]++; seen[e.Address] < n {
 					continue // the newest stands for all
 				}

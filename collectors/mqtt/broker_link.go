@@ -68,12 +68,12 @@ func (l *brokerLink) trying(broker string) {
 func (l *brokerLink) lost(at time.Time, why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.now.thrownOut++
-	if !l.now.up {
+	lasted := at.Sub(l.now.since) >= steady
+	if l.now.thrownOut++; !l.now.up || lasted {
 		l.now.thrownOut = 0
-	} else {
-		if at.Sub(l.now.since) >= steady {
-			l.now.thrownOut = 0
+	}
+	if l.now.up {
+		if lasted {
 			l.now.troubleSince, l.now.silentSince, l.now.tries = at, time.Time{}, 0
 			if errors.Is(why, errSilent) {
 				l.now.silentSince = l.now.conn.lastHeard()

@@ -202,9 +202,7 @@ func (c *committer) watch(ctx context.Context, now time.Time) {
 		c.watchSilence(ctx, state.since, now)
 	}
 	for _, p := range c.points.readable() {
-		if why := p.unreadable.newest; why != nil {
-			c.notices.add(p.unreadableNotice(why))
-		}
+		p.tellUnreadable(c.notices)
 	}
 	for n, more := c.notices.first(); more; n, more = c.notices.first() {
 		if c.host.Notice(ctx, n) != nil {

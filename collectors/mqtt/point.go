@@ -188,9 +188,8 @@ type unreadableShare struct {
 	latest uint64 // a bit for each message, the newest lowest: it could not be decoded
 	seen   int    // messages that the bits are of
 	since  time.Time
-	told   bool
-	reason string // of the newest, as it was told
-	newest error  // its reason where that is another, until the next look at the whole tells of it, once a second; nil: there is none
+	told   string // the reason that is known; empty: none was told
+	newest error  // that of the newest, which is told of at the next look at the whole, once a second, where it is another
 }
 
 // It is told of where a tenth of the latest messages cannot be decoded, and more than a few; it is over below a twentieth.
@@ -213,25 +212,25 @@ func (p *point) noteUnreadable(o *outcome, a arrival, told *notices) {
 	}
 	n := bits.OnesCount64(u.latest)
 	switch {
-	case refused && u.told:
-		if u.newest = nil; o.undecodable.Error() != u.reason {
-			u.newest = o.undecodable
+	case refused && (u.told != "" || n >= unreadableFew && n*unreadableFrom >= u.seen):
+		if u.newest = o.undecodable; u.told == "" {
+			p.tellUnreadable(told)
 		}
-	case refused && n >= unreadableFew && n*unreadableFrom >= u.seen:
-		u.told = true
-		told.add(p.unreadableNotice(o.undecodable))
-	case u.told && n*unreadableOver < u.seen:
-		u.told, u.newest = false, nil
+	case u.told != "" && n*unreadableOver < u.seen:
+		u.told, u.newest = "", nil
 		told.add(collectors.Notice{Rule: eventrules.Unreadable, Source: string(p.name), Since: u.since, Until: a.at, Note: "its messages can be decoded again"})
 	}
 }
 
-// unreadableNotice tells of it with the reason of the newest.
-func (p *point) unreadableNotice(why error) collectors.Notice {
+// tellUnreadable tells of it with the reason of the newest, where that is not known yet.
+func (p *point) tellUnreadable(told *notices) {
 	u := &p.unreadable
-	u.reason, u.newest = why.Error(), nil
-	return collectors.Notice{Rule: eventrules.Unreadable, Source: string(p.name), Since: u.since,
-		Note: fmt.Sprintf("%d of the last %d messages on topic %s could not be decoded, the newest for this reason: %v", bits.OnesCount64(u.latest), u.seen, p.Topic, why)}
+	if u.newest == nil || u.newest.Error() == u.told {
+		return
+	}
+	u.told = u.newest.Error()
+	told.add(collectors.Notice{Rule: eventrules.Unreadable, Source: string(p.name), Since: u.since,
+		Note: fmt.Sprintf("%d of the last %d messages on topic %s could not be decoded, the newest for this reason: %s", bits.OnesCount64(u.latest), u.seen, p.Topic, u.told)})
 }
 
 // pointSet holds the points of a session, and finds those that read a topic.
