@@ -122,15 +122,16 @@ const outdatedBack = 30 * 24 * time.Hour
 // outdated are the tickets that have left with other barrels than they would have by a configuration in which a tank is measured otherwise:
 // what was corrected is right from now on, and those were booked.
 func outdated(all []ledger.TicketRecord, old, now *config.Config, file string, at time.Time) (says []string) {
-	was, is := makings(old), makings(now)
 	for n := range now.Tanks {
 		t := &now.Tanks[n]
-		o, read := old.Tank(t.ID), was(t.Level) == is(t.Level) // what is read otherwise only the readings can tell
+		o, was, is := old.Tank(t.ID), makings(old)(t.Level), makings(now)(t.Level)
 		if o == nil || o.Level != t.Level {
 			continue
 		}
-		before, err1 := tank.LevelInches(1, was(t.Level).Unit, o.Height)
-		after, err2 := tank.LevelInches(1, is(t.Level).Unit, t.Height)
+		was.Place = is.Place // the same number at another port or address means the same level
+		read := was == is    // what is read otherwise only the readings can tell
+		before, err1 := tank.LevelInches(1, was.Unit, o.Height)
+		after, err2 := tank.LevelInches(1, is.Unit, t.Height)
 		bbl := func(level float64) float64 {
 			v, err := t.Table.Barrels((level-float64(o.Offset))*after/before + float64(t.Offset))
 			if err != nil || !read {

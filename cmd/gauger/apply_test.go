@@ -13,19 +13,19 @@ import (
 	"gauger/config"
 )
 
-// onTank is a site with one tank.
-func onTank(t *testing.T) func(height tank.Length, unit string) *config.Config {
-	return func(height tank.Length, unit string) *config.Config {
+// onTank is a site with one tank, whose device is on port 1 unless another is named.
+func onTank(t *testing.T) func(height tank.Length, unit string, port ...string) *config.Config {
+	return func(height tank.Length, unit string, port ...string) *config.Config {
 		cfg, err := config.Parse("site.yaml", []byte(fmt.Sprintf(`site: Cooper
 id: C
 object: 6f9619ff-8b86-d011-b42d-00c04fc964ff
 time_zone: UTC
 service: {url: "http://127.0.0.1:1", primary_key: {env: K}}
 devices:
-  - {name: plc, modbus: "tcp://127.0.0.1:1", unit: 1, points: [{name: l, holding: 1, unit: %s}]}
+  - {name: plc, modbus: "tcp://127.0.0.1:%s", unit: 1, points: [{name: l, holding: 1, unit: %s}]}
 tanks:
   - {id: TK-1, level: plc/l, height: %gin, diameter: 144in, purchaser: Acme}
-`, unit, float64(height))), t.TempDir())
+`, append(port, "1")[0], unit, float64(height))), t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,6 +68,12 @@ func TestTicketsOfOldFiguresAreNamed(t *testing.T) {
 	}
 	if got := told(site(192, "in"), site(180, "in")) + told(site(192, "in"), site(192, "in")); got != "" {
 		t.Errorf("the same barrels: %q", got)
+	}
+	if got := told(site(192, "in"), site(192, "in, scale: 2")); !strings.Contains(got, "old figures: A-1 (161.1 bbl). `gauger") {
+		t.Errorf("another scale: %q", got)
+	}
+	if got := told(site(192, "in"), site(192, "in", "2")); got != "" {
+		t.Errorf("another port of the device changes no figure: %q", got)
 	}
 }
 
