@@ -285,12 +285,15 @@ func (r *ticketRow) outcomeSentences(h site) []string {
 
 // Of a load inside of which no reading came, only what the readings before and after bound is said.
 
+// outward is the stretch between two readings, by the whole minutes that hold it.
+func outward(s *tank.Span) (from, to time.Time) {
+	return s.From.Truncate(time.Minute), s.To.Add(time.Minute - 1).Truncate(time.Minute)
+}
+
 // bounds are the two readings between which something happened, by the minute outwards.
 func bounds(s *tank.Span, zone *time.Location) string {
-	from, to := s.From.In(zone).Truncate(time.Minute), s.To.In(zone)
-	if up := to.Truncate(time.Minute); up.Before(to) {
-		to = up.Add(time.Minute)
-	}
+	from, to := outward(s)
+	from, to = from.In(zone), to.In(zone)
 	if from.Format(time.DateOnly) == to.Format(time.DateOnly) {
 		return fmt.Sprintf("on %s between %s and %s", from.Format("January 2"), from.Format("15:04"), to.Format("15:04"))
 	}

@@ -103,24 +103,29 @@ func (a *timeAnswer) sentences() []string {
 	if a.At.After(a.Now) {
 		return []string{fmt.Sprintf("%s has not come yet; it is %s.", when, a.clock(a.Now))}
 	}
-	// A time is given to the minute, so that a load has begun in the whole minute of its start.
-	apart := func(b ledger.TicketRecord) time.Duration {
-		return max(0, b.Start.Truncate(time.Minute).Sub(a.At), a.At.Sub(b.End))
-	}
 	nearest := whyNear
-	for _, b := range a.Tickets {
-		nearest = min(nearest, apart(b))
+	for i := range a.Tickets {
+		apart, _, _ := a.hauled(&a.Tickets[i])
+		nearest = min(nearest, apart)
 	}
 	var hit, near []string
 	for i := range a.Tickets {
 		b := &a.Tickets[i]
-		if apart(*b) > nearest {
-			near = append(near, fmt.Sprintf("Ticket %s is near, from %s to %s; `gauger tickets explain` tells of it.", b.Number, a.clock(b.Start), a.clock(b.End)))
+		apart, unread, lies := a.hauled(b)
+		if apart > nearest {
+			near = append(near, fmt.Sprintf("Ticket %s is near, %s; `gauger tickets explain` tells of it.", b.Number, lies))
 			continue
 		}
-		was := either(nearest > 0, fmt.Sprintf("not being hauled, but it was from %s to %s", a.clock(b.Start), a.clock(b.End)), "being hauled")
-		hit = append(hit, fmt.Sprintf("At %s tank %s was %s; %s.", when, a.Tank, was, either(b.Rejected != "", "its ticket was rejected", "there is a ticket")))
-		hit = append(hit, a.ticket(b)...)
+		was := fmt.Sprintf("At %s tank %s was ", when, a.Tank)
+		switch {
+		case unread:
+			was = fmt.Sprintf("Whether tank %s was being hauled at %s is not known: it was %s", a.Tank, when, lies)
+		case apart > 0:
+			was += "not being hauled, but it was " + lies
+		default:
+			was += "being hauled"
+		}
+		hit = append(append(hit, was+either(b.Rejected != "", "; its ticket was rejected.", "; there is a ticket.")), a.ticket(b)...)
 	}
 	for _, all := range [][]tank.Verdict{a.Verdicts, a.Waiting} {
 		for i := range all {
@@ -140,6 +145,38 @@ func (a *timeAnswer) sentences() []string {
 		hit = append(hit, quiet...)
 	}
 	return append(hit, near...)
+}
+
+// hauled says how far from a ticket's load the time is, whether no reading shows if it was in it, and when the load was. Where its start or end
+// was not read those are guesses: the readings about it bound it. A time is given to the minute, so that a load has begun in the whole minute of
+// its start.
+func (a *timeAnswer) hauled(b *ledger.TicketRecord) (apart time.Duration, unread bool, lies string) {
+	from, to := b.Start.Truncate(time.Minute), b.End
+	between := func(s *tank.Span) string {
+		first, last := outward(s)
+		unread = unread || !a.At.Before(first) && !a.At.After(last)
+		if first.Before(from) {
+			from = first
+		}
+		if last.After(to) {
+			to = last
+		}
+		return fmt.Sprintf("some time between %s and %s, when no reading came", a.clock(first), a.clock(last))
+	}
+	began, ended := a.clock(b.Start), a.clock(b.End)
+	lies = "from " + began + " to " + ended
+	if b.Load != nil && b.Load.Hidden() != nil {
+		lies = "at " + between(b.Load.Hidden())
+	} else if start, end := unreadEdges(b.Load); start != nil || end != nil {
+		if start != nil {
+			began = between(start) + ","
+		}
+		if end != nil {
+			ended = between(end)
+		}
+		lies = "from " + began + " to " + ended
+	}
+	return max(0, from.Sub(a.At), a.At.Sub(to)), unread, lies
 }
 
 // covers says that a time lies in a stretch, as exactly as people know their times.

@@ -115,3 +115,35 @@ func TestAGaugeThatNoReadingShowsIsToldAsComputed(t *testing.T) {
 		}
 	}
 }
+
+// Who asks about a time at which no reading shows whether oil was hauled hears that, and the readings between which it was, whatever times
+// the ticket guesses: of a load that nobody saw, and of one whose start or end nobody saw.
+func TestATimeThatNoReadingShowsIsToldAsUnknown(t *testing.T) {
+	at := func(h, m, s int) time.Time { return time.Date(2026, 3, 2, h, m, s, 0, time.UTC) }
+	hidden := &tank.Load{Start: at(7, 38, 0), End: at(7, 39, 0), Gap: 6 * time.Minute, Unseen: &tank.Span{From: at(7, 36, 20), To: at(7, 42, 5)}}
+	edges := &tank.Load{Start: at(9, 0, 0), End: at(9, 20, 0), Samples: 50, Gap: 8 * time.Minute, Trend: &tank.Trend{}}
+	for s := int32(-1200); s <= 2400; s += 10 {
+		if s > 0 && s < 1190 || s <= -480 || s >= 1680 {
+			edges.Trend.Seconds, edges.Trend.Level = append(edges.Trend.Seconds, s), append(edges.Trend.Level, 18000)
+		}
+	}
+	h := site{&config.Config{Zone: time.UTC}}
+	for _, x := range []struct {
+		load *tank.Load
+		at   time.Time
+		want string
+	}{
+		{hidden, at(7, 41, 0), "Whether tank TK-1 was being hauled at 07:41 on March 2, 2026 is not known: it was at some time between 07:36 and 07:43, when no reading came; there is a ticket."},
+		{hidden, at(7, 38, 0), "Whether tank TK-1 was being hauled at 07:38 on March 2, 2026 is not known: it was at some time between 07:36 and 07:43, when no reading came; there is a ticket."},
+		{hidden, at(7, 50, 0), "At 07:50 on March 2, 2026 tank TK-1 was not being hauled, but it was at some time between 07:36 and 07:43, when no reading came; there is a ticket."},
+		{hidden, at(8, 10, 0), "Ticket A-1 is near, at some time between 07:36 and 07:43, when no reading came; `gauger tickets explain` tells of it."},
+		{edges, at(8, 55, 0), "Whether tank TK-1 was being hauled at 08:55 on March 2, 2026 is not known: it was from some time between 08:52 and 09:01, when no reading came, to some time between 09:19 and 09:28, when no reading came; there is a ticket."},
+		{edges, at(9, 10, 0), "At 09:10 on March 2, 2026 tank TK-1 was being hauled; there is a ticket."},
+	} {
+		a := timeAnswer{&ledger.Explanation{Tank: "TK-1", At: x.at, Now: at(12, 0, 0),
+			Tickets: []ledger.TicketRecord{{Number: "A-1", Tank: "TK-1", Start: x.load.Start, End: x.load.End, Load: x.load}}}, h, nil}
+		if says := a.sentences(); !slices.Contains(says, x.want) {
+			t.Errorf("not said: %q in %q", x.want, says)
+		}
+	}
+}

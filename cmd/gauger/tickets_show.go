@@ -128,27 +128,44 @@ func (r *ticketRow) addGauges(s *sheet, h site) {
 	}
 }
 
-// computedEdges names those of a load's two gauges that nobody measured: readings were wanting there, as of a sensor beyond its range, and
-// the level was reckoned from those on both sides. The readings kept with the load tell it: none is near the gauge, by four times the usual
-// distance between two. Of a load that was not seen at all that is said otherwise.
+// computedEdges names those of a load's two gauges that nobody measured.
 func computedEdges(l *tank.Load) (edges []string) {
-	if l == nil || l.Trend == nil || len(l.Trend.Seconds) < 3 || l.Gap < notableGap || l.Hidden() != nil {
-		return nil
+	start, end := unreadEdges(l)
+	if start != nil {
+		edges = append(edges, "opening")
 	}
-	at, end := l.Trend.Seconds, int32(l.End.Sub(l.Start).Seconds())
+	if end != nil {
+		edges = append(edges, "closing")
+	}
+	return edges
+}
+
+// unreadEdges are the readings between which a load's start or its end lies where it was not read, as of a sensor beyond its range, and the
+// level was reckoned from those on both sides. The readings kept with the load tell it: none is near the gauge, by four times the usual
+// distance between two. Of a load that was not seen at all that is said otherwise.
+func unreadEdges(l *tank.Load) (start, end *tank.Span) {
+	if l == nil || l.Trend == nil || len(l.Trend.Seconds) < 3 || l.Gap < notableGap || l.Hidden() != nil {
+		return nil, nil
+	}
+	at, ends := l.Trend.Seconds, int32(l.End.Sub(l.Start).Seconds())
 	apart := make([]int32, len(at)-1)
 	for i := range apart {
 		apart[i] = at[i+1] - at[i]
 	}
 	slices.Sort(apart)
+	span := func(from, to int32) *tank.Span {
+		return &tank.Span{From: l.Start.Add(time.Duration(from) * time.Second), To: l.Start.Add(time.Duration(to) * time.Second)}
+	}
 	far := 4 * max(apart[len(apart)/2], 1)
-	if i := slices.IndexFunc(at, func(s int32) bool { return s >= 0 }); i == 0 && at[0] > 0 || i > 0 && -at[i-1] >= far {
-		edges = append(edges, "opening")
+	if i := slices.IndexFunc(at, func(s int32) bool { return s >= 0 }); i == 0 && at[0] > 0 {
+		start = span(0, at[0])
+	} else if i > 0 && -at[i-1] >= far {
+		start = span(at[i-1], at[i])
 	}
-	if i := slices.IndexFunc(at, func(s int32) bool { return s >= end }); i > 0 && at[i]-end >= far {
-		edges = append(edges, "closing")
+	if i := slices.IndexFunc(at, func(s int32) bool { return s >= ends }); i > 0 && at[i]-ends >= far {
+		end = span(at[i-1], at[i])
 	}
-	return edges
+	return start, end
 }
 
 func addVolumes(s *sheet, v *ledger.Volumes) {
