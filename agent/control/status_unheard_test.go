@@ -2,9 +2,14 @@ package control
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
+	"gauger/agent/eventrules"
+	"gauger/agent/ledger"
 	"gauger/agent/ledger/ledgertest"
+	"gauger/agent/tank"
 	"gauger/collectors"
 )
 
@@ -35,5 +40,39 @@ func TestAPointThatNeverSpokeIsNotGood(t *testing.T) {
 		if got != want {
 			t.Errorf("daemon %t: %s, want %s", daemon, got, want)
 		}
+	}
+}
+
+// A level that is not good for longer than a moment, and of which nothing else is told, is a problem that says why and what to do: a unit
+// that is another than configured, a value beyond its range, a point that never spoke. What an event tells of is told once.
+func TestALevelThatIsNotUsedIsAProblem(t *testing.T) {
+	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	d := &Server{}
+	d.Site.Zone = time.UTC
+	s := Status{Daemon: true, Now: now, Began: now.Add(-time.Hour)}
+	add := func(id, point, why string, goodAt time.Time) {
+		d.Site.Tanks = append(d.Site.Tanks, ledger.Tank{Tank: tank.Tank{ID: id}, Level: collectors.Point(point)})
+		s.Tanks = append(s.Tanks, ledger.TankStatus{ID: id, Quality: "bad", GoodAt: goodAt, Every: 10})
+		s.Points = append(s.Points, PointReading{Point: collectors.Point(point), Quality: "bad", Error: why})
+	}
+	ago := func(m int) time.Time { return now.Add(-time.Duration(m) * time.Minute) }
+	const unit = `unit unit is "cm", and unit: in is configured`
+	add("TK-1", "radio/m1", unit, ago(30))
+	add("TK-2", "radio/m2", unit, ago(20))
+	add("TK-3", "misspelled/x", "no value yet", time.Time{})
+	add("TK-4", "lost/l", "no answer within 1s", ago(30))
+	add("TK-5", "silent/l", "silent for 30m", ago(30))
+	add("TK-6", "plc/l", "no answer within 1s", ago(1))
+	s.Open = []ledger.Episode{{Rule: eventrules.CommLoss, Source: "other,lost", Note: "away"}, {Rule: eventrules.Silent, Source: "silent/l"}, {Rule: eventrules.DeviceTime, Source: "radio/m1"}}
+	const do = ": mend it, or correct the point or the device in the configuration; until then the level is not used, and no load is seen"
+	want := []string{
+		"TK-1, TK-2: no good level since 2026-03-02 08:30, radio/m1 is bad (" + unit + ")" + do,
+		"TK-3: no good level since 2026-03-02 08:00, misspelled/x is bad (no value yet)" + do,
+	}
+	if got := sentences(d.tankProblems(s)); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if s.Daemon = false; len(d.tankProblems(s)) > 0 {
+		t.Error("it is told of a gauger that does not run")
 	}
 }

@@ -192,7 +192,7 @@ func (p *point) checkUnit(doc *document, element jsonText, out *outcome) error {
 	case p.Unit == "":
 		out.reading.Unit = collectors.Unit(strings.Clone(unit))
 	case unit != unitName(p.Unit):
-		return fmt.Errorf("unit %s is %s, and %s is configured", p.UnitPath, excerpt(string(text)), p.Unit)
+		return fmt.Errorf("unit %s is %s, and unit: %s is configured", p.UnitPath, excerpt(string(text)), p.Unit)
 	}
 	return nil
 }

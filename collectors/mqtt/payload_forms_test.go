@@ -90,7 +90,7 @@ func TestUnitsAndQualitiesOfTheMessage(t *testing.T) {
 		{level, `{"v":5,"q":"low battery","u":"in"}`, collectors.Bad, `quality "low battery"`},
 		{level, `{"v":5,"q":false,"u":"in"}`, collectors.Bad, "calls it bad"},
 		{level, `{"v":5,"u":"in"}`, collectors.Uncertain, "quality q: not in the message"},
-		{level, `{"v":5,"q":"good","u":"ft"}`, collectors.Bad, `unit u is "ft", and in is configured`},
+		{level, `{"v":5,"q":"good","u":"ft"}`, collectors.Bad, `unit u is "ft", and unit: in is configured`},
 		{level, `{"v":5,"q":"good"}`, collectors.Bad, "unit u: not in the message"},
 		{own, `{"v":5,"q":0,"u":"in"}`, collectors.Good, ""},
 		{own, `{"v":5,"q":"fine","u":"in"}`, collectors.Good, ""},
