@@ -129,7 +129,7 @@ type Counts struct {
 	Waiting   uint64 // in the queue, parked ones among them
 	Dead      uint64 // dead letters, kept for a person
 	Evicted   uint64 // gave way to the quota
-	Dropped   uint64 // given up by a person
+	Dropped   uint64 // given up by a person, or good for nothing
 	Lost      uint64 // were in a damaged file and could not be read from it
 	// LostUnknown says that more than Lost may be lost, and more than Accepted have been accepted: damage took the counts
 	// as well, and nothing beside the file tells them. It stays.

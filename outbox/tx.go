@@ -3,6 +3,8 @@ package outbox
 import (
 	"fmt"
 	"time"
+
+	"gauger/outbox/receipts"
 )
 
 // maxName is the longest name of a piece of state, in bytes.
@@ -30,8 +32,9 @@ type statePut struct {
 
 // heldRecord is a record that leaves a held stream.
 type heldRecord struct {
-	s *stream
-	r Record
+	s   *stream
+	r   Record
+	why string // it is good for nothing; empty: what it was kept for is done
 }
 
 // Append stages a record at the end of a stream and returns its sequence number. The record's Seq and Attempt are
@@ -65,9 +68,9 @@ func (t *Tx) Append(stream string, r Record) uint64 {
 	return r.Seq
 }
 
-// Take takes a record out of a stream that is never drained: what it was kept for is done, and it counts as delivered.
-// A record that is not there (any more), or whose bytes cannot be trusted, makes Update fail.
-func (t *Tx) Take(stream string, seq uint64) {
+// Take takes a record out of a stream that is never drained. It counts as delivered, since what it was kept for is done; where nothing
+// comes of it, for the reason why, as dropped. A record that is not there (any more), or whose bytes cannot be trusted, makes Update fail.
+func (t *Tx) Take(stream string, seq uint64, why string) {
 	s := t.b.streams[stream]
 	if s == nil || !s.Held {
 		t.fail(fmt.Errorf("take from %q: %w", stream, ErrStream))
@@ -85,7 +88,7 @@ func (t *Tx) Take(stream string, seq uint64) {
 	if err != nil {
 		t.fail(err)
 	}
-	t.taken = append(t.taken, heldRecord{s, r})
+	t.taken = append(t.taken, heldRecord{s, r, why})
 }
 
 // Put stages a piece of state under a name; nil deletes it, an empty value is one. The bytes are copied.
@@ -123,7 +126,12 @@ func (t *Tx) accept() {
 		if at := (recordRef{bucket: x.s.queueBucket, seq: x.r.Seq}); !t.b.leaving[at] { // it may just have given way to what was staged
 			x.s.stageDelivered(t.g, x.r)
 			t.b.leaving[at], t.g.leaving = true, append(t.g.leaving, at)
-			t.g.receipts = append(t.g.receipts, streamReceipt{x.s, t.b.receiptFor(x.s, x.r, 0, "")})
+			kept := t.b.receiptFor(x.s, x.r, 0, "")
+			if x.why != "" {
+				x.s.counts.Delivered, x.s.counts.Dropped = x.s.counts.Delivered-1, x.s.counts.Dropped+1
+				kept.Outcome, kept.Label = receipts.Dropped, x.why
+			}
+			t.g.receipts = append(t.g.receipts, streamReceipt{x.s, kept})
 		}
 	}
 	t.accepted = true

@@ -41,7 +41,7 @@ type Tally struct {
 	Waiting   uint64 `json:"waiting"`   // have not left yet
 	Dead      uint64 `json:"dead"`      // refused, or damaged on disk, and kept for a person
 	Evicted   uint64 `json:"evicted"`   // gave way since the store was full
-	Dropped   uint64 `json:"dropped"`   // given up by a person
+	Dropped   uint64 `json:"dropped"`   // given up by a person, or gave no value when it was decoded again
 	Lost      uint64 `json:"lost"`      // taken by a damaged file
 
 	LostUnknown bool `json:"lost_unknown,omitempty"` // more may be lost than lost says: damage took the counts as well

@@ -13,6 +13,7 @@ import (
 	"gauger/agent/ledger"
 	"gauger/agent/ledger/ledgertest"
 	"gauger/collectors"
+	"gauger/outbox"
 )
 
 // mended is a collector that reads numbers now.
@@ -86,8 +87,11 @@ func TestKeptMessagesAreDecodedAgain(t *testing.T) {
 			}
 		}
 		c := b.Box.Counts()[ledger.Refused]
-		if !c.Balanced() || c.Waiting != 2 || c.Delivered != 13 || b.Box.Counts()[ledger.TagValues].Accepted != 15 {
+		if !c.Balanced() || c.Waiting != 2 || c.Delivered != 12 || c.Dropped != 1 || b.Box.Counts()[ledger.TagValues].Accepted != 15 {
 			t.Errorf("refused %+v, values %+v", c, b.Box.Counts()[ledger.TagValues])
+		}
+		if e, err := b.Box.Entry(ledger.Refused, 15); err != nil || e.State != outbox.Dropped || e.Label != "it was decoded, and gave no value" {
+			t.Errorf("a message that gave nothing is %+v, %v", e, err)
 		}
 		if last := b.Latest("radio/n", "radio/level"); len(last) != 0 {
 			t.Errorf("a message of the past is read as now: %+v", last)

@@ -312,8 +312,12 @@ func (tx *txn) commitTo(box *outbox.Tx) error {
 	for _, p := range tx.puts {
 		box.Put(p.name, p.value)
 	}
-	for _, seq := range tx.decoded {
-		box.Take(Refused, seq)
+	for i := range tx.decoded {
+		why := ""
+		if tx.decoded[i].Values == 0 {
+			why = "it was decoded, and gave no value"
+		}
+		box.Take(Refused, tx.decoded[i].Seq, why)
 	}
 	for _, r := range tx.records {
 		seq := box.Append(r.stream, r.record)

@@ -55,7 +55,7 @@ func (l *Ledger) QueueDecoded(all []DecodedMessage) error {
 				tx.applyRedecoded(r, last)
 			}
 			m.Values = len(tx.records) - before
-			tx.decoded = append(tx.decoded, m.Seq)
+			tx.decoded = append(tx.decoded, *m)
 		}
 		return nil
 	})

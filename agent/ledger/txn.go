@@ -24,7 +24,7 @@ type txn struct {
 	mono          time.Duration // of the recording, at this batch
 	records       []stagedRecord
 	puts          []statePut
-	decoded       []uint64 // kept messages that leave the stream of refused ones
+	decoded       []DecodedMessage // kept messages that leave the stream of refused ones
 	errs          []error
 	afterCommit   []func()                  // log lines for after the commit
 	ownsEpisodes  bool                      // the map of episodes is this transaction's own

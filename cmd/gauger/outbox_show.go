@@ -138,8 +138,9 @@ func isRefusedMessage(record string) bool {
 // decodeResult of messages that were decoded again, as JSON.
 type decodeResult struct {
 	Decoded int                    `json:"decoded"`
-	Values  int                    `json:"values"` // that were queued of them
-	Left    []control.DecodeResult `json:"left"`   // still cannot be decoded
+	Values  int                    `json:"values"`  // that were queued of them
+	Dropped int                    `json:"dropped"` // messages that gave none, and are given up
+	Left    []control.DecodeResult `json:"left"`    // still cannot be decoded
 }
 
 // decodeMessages decodes messages with the configuration of now: all that are kept, or those that are named.
@@ -168,7 +169,9 @@ func decodeMessages(ctx context.Context, c *call, rest []string) error {
 					continue
 				}
 				all.Decoded++
-				all.Values += x.Values
+				if all.Values += x.Values; x.Values == 0 {
+					all.Dropped++
+				}
 			}
 			if len(page) == 0 || len(which.Seqs) > 0 {
 				return nil
@@ -197,7 +200,7 @@ func printDecoded(c *call, all decodeResult) error {
 	if more := len(all.Left) - maxLeftShown; more > 0 {
 		fmt.Fprintf(c.out, "and %d more, as `gauger outbox dead %s` shows\n", more, ledger.Refused)
 	}
-	_, err := fmt.Fprintf(c.out, "%s decoded, %s queued\n", countText(all.Decoded, "message"), countText(all.Values, "value"))
+	_, err := fmt.Fprintf(c.out, "%s decoded, %s queued%s\n", countText(all.Decoded, "message"), countText(all.Values, "value"), when(all.Dropped > 0, fmt.Sprintf("; %d gave none and are dropped", all.Dropped)))
 	if all.Decoded > 0 && all.Values == 0 {
 		fmt.Fprintln(c.err, "what is past goes to tag_values and targets only, and those points are in none: it makes no ticket and no event")
 	}
