@@ -3,6 +3,7 @@ package control
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"gauger/agent/ledger"
@@ -97,6 +98,8 @@ func (all *deadLetters) problems(d *Server, stream string) (out []Problem) {
 			p.Do = "it can only be dropped; write it again if the service has it not, then `gauger outbox drop " + record + " --why TEXT`"
 		case e.State != "refused" || e.maybe:
 			p.Do = fmt.Sprintf("look whether the service has it; then `gauger outbox confirm %s --why TEXT`, else `gauger outbox retry %[1]s`", record)
+		case e.Status == http.StatusConflict:
+			p.Do = alreadyThere(record)
 		default:
 			p.Do = fmt.Sprintf("mend that, then `gauger outbox retry %s`; `gauger outbox drop %[1]s --why TEXT` gives it up", record)
 		}

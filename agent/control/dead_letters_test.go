@@ -101,3 +101,51 @@ func TestDamagedIsNotRefused(t *testing.T) {
 		}
 	}
 }
+
+// What the service has already is not to be given up: a person looks at what is there, and says which of the two it is.
+func TestWhatTheServiceHasAlreadyIsLookedAtThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := ledgertest.New(t, nil)
+		server := (&Server{Ledger: b.Ledger, Box: b.Box, Clock: b.Clock, Site: b.Site, Daemon: true}).Open()
+		ledgertest.Pass(48 * time.Hour)
+		for i := range 2 {
+			at := time.Now().Add(time.Duration(4*i-20) * time.Hour)
+			_, _, err := b.Add(ledger.ManualTicket{Tank: "TK-1", Open: 118, Close: 60, Start: at, End: at.Add(30 * time.Minute), Anyway: "seen"}, "ann")
+			b.Must(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- b.Box.Drain(ctx, ledger.Tickets, conflictFirst{}) }()
+		ledgertest.Pass(time.Hour)
+		stop()
+		b.Must(<-ended)
+		s, err := server.Status()
+		b.Must(err)
+		const want = "the service has one of this number already: look at that one there; if it is the same, `gauger outbox confirm tickets/1 --why TEXT`; if not, have its number corrected there, then `gauger outbox retry tickets/1`"
+		if all := strings.Join(s.Problems, "\n"); !strings.Contains(all, ": "+want) || strings.Contains(all, "outbox drop") {
+			t.Errorf("of the dead letter: %s", all)
+		}
+		waits := server.whyWaiting(ledger.Tickets, outbox.DrainStatus{Activity: outbox.Paused, Refused: 1, Troubled: time.Now(), Answer: outbox.Answer{Class: outbox.Poison, Status: 409}})
+		if !strings.HasSuffix(waits, "; "+want) {
+			t.Errorf("while it waits: %s", waits)
+		}
+		if n, err := b.Box.Confirm(ledger.Tickets, "ann: seen there", 1); n != 1 || err != nil {
+			t.Errorf("what is advised does not work: %d, %v", n, err)
+		}
+	})
+}
+
+// conflictFirst has the first record already.
+type conflictFirst struct{}
+
+// Send implements outbox.Sender.
+func (conflictFirst) Send(_ context.Context, _ string, batch []outbox.Record) (all []outbox.Answer) {
+	for _, r := range batch {
+		a := outbox.Answer{Class: outbox.Stored, Status: 200}
+		if r.Seq == 1 {
+			a = outbox.Answer{Class: outbox.Poison, Status: 409, Message: "ticket exists"}
+		}
+		all = append(all, a)
+	}
+	return all
+}

@@ -157,6 +157,12 @@ func answerText(r outbox.Answer) string {
 const ParkedWhy = "sent without a clear answer too often, so that the service may have it: look there, then `gauger outbox confirm` what it has " +
 	"and `outbox retry` what it has not; it is sent again after a day"
 
+// alreadyThere says what to do about a record that is refused since the service has one of its number: it may be the same, sent again, and
+// is not to be given up.
+func alreadyThere(record string) string {
+	return fmt.Sprintf("the service has one of this number already: look at that one there; if it is the same, `gauger outbox confirm %s --why TEXT`; if not, have its number corrected there, then `gauger outbox retry %[1]s`", record)
+}
+
 // waitsBehind begins what is said of a record that has no send without a clear answer, since it is another's turn.
 const waitsBehind = "waits behind "
 
@@ -184,6 +190,9 @@ func (d *Server) whyWaiting(stream string, s outbox.DrainStatus) string {
 	case outbox.Pacing:
 		return d.linkReason(stream)
 	case outbox.Paused:
+		if s.Refused != 0 && s.Answer.Status == http.StatusConflict {
+			return next(fmt.Sprintf("the service refuses %s/%d", stream, s.Refused)) + "; " + alreadyThere(fmt.Sprintf("%s/%d", stream, s.Refused))
+		}
 		if s.Refused != 0 {
 			return next(fmt.Sprintf("the service refuses %s/%d", stream, s.Refused)) + fmt.Sprintf("; what the service lacks, such as a tank's external id, is made there; "+
 				"`gauger outbox show %s/%d` has what is sent, `gauger outbox drop %[1]s/%[2]d --why TEXT` gives it up", stream, s.Refused)
