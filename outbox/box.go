@@ -92,6 +92,9 @@ func (b *Box) Err() error {
 	return b.usable()
 }
 
+// Quota returns how many bytes of disk the box may use, which are fewer than Options.MaxBytes where the disk had less, and that.
+func (b *Box) Quota() (has, wanted int64) { return b.quota.Load(), b.opt.MaxBytes }
+
 // minFree, in bytes: a disk with less counts as full. The outbox has its own blocks, and works on for a while on a
 // disk on which its receipts, and the files beside it, cannot be written any more.
 const minFree = 64 << 10

@@ -36,6 +36,9 @@ func TestQuotaShrinksWhileRecordsCome(t *testing.T) {
 	if err != nil || len(told) != 1 || told[0].Kind != NoteUnreserved || b.quota.Load() != 1<<20 {
 		t.Errorf("%v, %d bytes, told %+v", err, b.quota.Load(), told)
 	}
+	if has, wanted := b.Quota(); has != 1<<20 || wanted <= has {
+		t.Errorf("it has %d of %d bytes", has, wanted)
+	}
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -64,6 +64,15 @@ func (d *Server) storeTrouble() string {
 	return ""
 }
 
+// smallOutbox says that the disk had not the room for an outbox as large as configured.
+func smallOutbox(has, wanted int64) []Problem {
+	if has >= wanted {
+		return nil
+	}
+	return []Problem{{Cost: Rest, Text: fmt.Sprintf("the outbox has %.1f MiB of the %.1f MiB of store.max_bytes, since the disk had no more: records give way the sooner when nothing leaves",
+		float64(has)/(1<<20), float64(wanted)/(1<<20)), Do: "make room on the disk and restart, or lower store.max_bytes"}}
+}
+
 // diskFull names the cure.
 const diskFull = "the disk is full: make room on it"
 

@@ -53,7 +53,8 @@ func sentences(all []Problem) []string {
 
 // problems says what a person should look at, the dearest first.
 func (d *Server) problems(s Status) []Problem {
-	all := append(s.storeProblems(), d.clockProblems(s)...)
+	all := append(s.storeProblems(), smallOutbox(d.Box.Quota())...)
+	all = append(all, d.clockProblems(s)...)
 	all = append(all, d.configProblems()...)
 	if d.Client != nil {
 		for _, text := range d.Client.Keys().Endings() {

@@ -66,3 +66,15 @@ func TestAFigureThatCannotBeIsNotGood(t *testing.T) {
 		})
 	}
 }
+
+// An outbox that is smaller than configured is no site where all is well: it holds less of an outage.
+func TestASmallerOutboxIsAProblem(t *testing.T) {
+	const want = "the outbox has 4.0 MiB of the 64.0 MiB of store.max_bytes, since the disk had no more: records give way the sooner when nothing leaves: " +
+		"make room on the disk and restart, or lower store.max_bytes"
+	if got := sentences(smallOutbox(4<<20, 64<<20)); len(got) != 1 || got[0] != want {
+		t.Errorf("%q", got)
+	}
+	if got := smallOutbox(64<<20, 64<<20); got != nil {
+		t.Errorf("%q of a whole one", sentences(got))
+	}
+}
