@@ -101,7 +101,7 @@ func TestLinkHoldsValuesAndSendsTickets(t *testing.T) {
 	if err := page.t.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"sending by plan, 1 record waiting for the link", "of the day's 1.00 MB", "tagvalues wait       outside link.windows; leaves from "} {
+	for _, want := range []string{"sending by plan, 1 record waiting for the link", "of the day's 1.00 MB", "tagvalues wait: outside link.windows; leaves from "} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is not in\n%s", want, text.String())
 		}

@@ -357,7 +357,7 @@ func (p *statusPage) modbusLines() {
 
 // outbox shows each stream's ledger, and what holds up what waits in it.
 func (p *statusPage) outbox() {
-	p.printf("\nOUTBOX\tACCEPTED\t= DELIVERED\t+ WAITING\t+ REFUSED\t+ GAVE WAY\t+ DROPPED\t+ LOST")
+	p.printf("\nOUTBOX\tACCEPTED\tDELIVERED\tWAIT\tREFUSED\tGAVE WAY\tDROPPED\tLOST") // 80 columns: the first is the sum of the others
 	for _, name := range slices.Sorted(maps.Keys(p.s.Streams)) {
 		p.printf("%s\t%s", control.StreamName(name), countsRow(control.Tally(p.s.Streams[name])))
 	}
@@ -367,10 +367,10 @@ func (p *statusPage) outbox() {
 	for _, name := range slices.Sorted(maps.Keys(p.s.Drains)) {
 		d := p.s.Drains[name]
 		if d.Why != "" {
-			p.printf("%s wait\t%s", name, d.Why)
+			p.printf("%s wait: %s", name, d.Why) // no cell of the table, which it would widen
 		}
 		if d.Parked > 0 && uint64(d.Parked) < p.s.Streams[name].Waiting {
-			p.printf("%s of %s\t%s", countText(d.Parked, "record"), name, control.ParkedWhy)
+			p.printf("%s of %s: %s", countText(d.Parked, "record"), name, control.ParkedWhy)
 		}
 	}
 }

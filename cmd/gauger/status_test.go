@@ -15,6 +15,7 @@ import (
 	"gauger/agent/ledger"
 	"gauger/collectors"
 	"gauger/config"
+	"gauger/outbox"
 )
 
 // TestAHintIsNoAlarm: it stands below the tanks, without the mark of a problem.
@@ -187,6 +188,30 @@ func TestATankThatIsNotSeenDoesNothing(t *testing.T) {
 	} {
 		if got := doing(s, at); got != want {
 			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// The table of the outbox stands in 80 columns, a line a stream, on a terminal and elsewhere; what is said at length of a stream makes it no wider.
+func TestTheOutboxFitsEightyColumns(t *testing.T) {
+	s := control.Status{Daemon: true, Streams: map[string]outbox.Counts{ledger.Tickets: {Accepted: 1234, Delivered: 1200, Waiting: 34}, ledger.Refused: {Accepted: 123456, Dropped: 123456}},
+		Drains: map[string]control.DrainStatus{ledger.Tickets: {Why: strings.Repeat("the service cannot be reached, ", 5), Parked: 2}}}
+	for _, width := range []int{0, 80} {
+		var out strings.Builder
+		p := statusPage{s: s, t: &table{out: &out, width: width}, zone: time.UTC}
+		p.outbox()
+		if err := p.t.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.TrimSpace(out.String())
+		lines := strings.Split(text, "\n")
+		for i, want := range []string{"OUTBOX +ACCEPTED +DELIVERED +WAIT +REFUSED +GAVE WAY +DROPPED +LOST", "unreadable messages +123456 +0 +0 +0 +0 +123456 +0", "tickets +1234 +1200 +34 +0 +0 +0 +0"} {
+			if !regexp.MustCompile("^"+want+" *$").MatchString(lines[i]) || len(strings.TrimSpace(lines[i])) > 80 {
+				t.Errorf("in %d columns no line %q in\n%s", width, want, text)
+			}
+		}
+		if !strings.Contains(text, "tickets wait: the service cannot be reached,") || !strings.Contains(text, "2 records of tickets: sent without") {
+			t.Errorf("in %d columns why they wait is not said:\n%s", width, text)
 		}
 	}
 }
