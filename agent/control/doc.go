@@ -3,7 +3,7 @@
 // server.go: the table of requests. records.go: those about the outbox, and messages that are decoded again. roles.go: who may ask, and who has. tickets.go: tickets,
 // tanks and all that a page shows; ticket_row.go: where a ticket stands; book.go: what the tank book says in words.
 // service.go: keys, login and queries. status.go, answers.go (the four lines that a person
-// reads first), problems.go, dead_letters.go, waiting.go (why a record waits), says.go (what it tells), report.go (the contract of /api/v1), proof.go and proof_events.go (where every record is), no_outbox.go (a store that cannot be opened).
+// reads first), problems.go, unused_levels.go (levels that no event explains), dead_letters.go, waiting.go (why a record waits), says.go (what it tells), report.go (the contract of /api/v1), proof.go and proof_events.go (where every record is), no_outbox.go (a store that cannot be opened).
 //
 // # Decisions
 //

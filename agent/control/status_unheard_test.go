@@ -9,7 +9,6 @@ import (
 	"gauger/agent/eventrules"
 	"gauger/agent/ledger"
 	"gauger/agent/ledger/ledgertest"
-	"gauger/agent/tank"
 	"gauger/collectors"
 )
 
@@ -51,7 +50,8 @@ func TestALevelThatIsNotUsedIsAProblem(t *testing.T) {
 	d.Site.Zone = time.UTC
 	s := Status{Daemon: true, Now: now, Began: now.Add(-time.Hour)}
 	add := func(id, point, why string, goodAt time.Time) {
-		d.Site.Tanks = append(d.Site.Tanks, ledger.Tank{Tank: tank.Tank{ID: id}, Level: collectors.Point(point)})
+		d.Site.Tanks = append(d.Site.Tanks, ledger.Tank{Level: collectors.Point(point)})
+		d.Site.Tanks[len(d.Site.Tanks)-1].ID = id
 		s.Tanks = append(s.Tanks, ledger.TankStatus{ID: id, Quality: "bad", GoodAt: goodAt, Every: 10})
 		s.Points = append(s.Points, PointReading{Point: collectors.Point(point), Quality: "bad", Error: why})
 	}
