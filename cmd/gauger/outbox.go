@@ -125,19 +125,6 @@ func eachRecord(ctx context.Context, c *call, selections []selection, see func(c
 	})
 }
 
-// printRecords prints records; brief: for a person, with a line for each device whose messages could not be decoded.
-func printRecords(ctx context.Context, c *call, brief bool, selections ...selection) error {
-	if c.format == "csv" {
-		_, err := exportRecords(ctx, c, c.out, selections...)
-		return err
-	}
-	all := []control.Entry{}
-	if err := eachRecord(ctx, c, selections, func(e control.Entry) error { all = append(all, e); return nil }); err != nil {
-		return err
-	}
-	return c.show(all, func() error { return printTable(c.out, all, brief, findSite(c).zone()) })
-}
-
 // listPlace is where a record stands in a list: tickets that wait first, messages that could not be decoded last.
 func listPlace(e *control.Entry) int {
 	switch {
@@ -208,18 +195,21 @@ func reasonText(e control.Entry) string {
 type listOptions struct {
 	selectionFlags
 	usual []string // states that are shown when none is named
+	every bool
 }
 
 func outboxListCommand(c *call) *cobra.Command {
-	return newListCommand(c, "list [STREAM] [--state STATE]", "what waits and why, and what was refused", "waiting", "dead")
+	return (&listOptions{usual: []string{"waiting", "dead"}}).command(c, "list [STREAM] [--state STATE]", "what waits and why, and what was refused")
 }
 
 func outboxDeadCommand(c *call) *cobra.Command {
-	return newListCommand(c, "dead [STREAM]", "what the service refused, or nobody could decode", "dead")
+	o := &listOptions{usual: []string{"dead"}}
+	cmd := o.command(c, "dead [STREAM] [--all]", "what the service refused, or nobody could decode")
+	cmd.Flags().BoolVar(&o.every, "all", false, fmt.Sprintf("every record, not the newest %d of a stream only", shownRefused))
+	return cmd
 }
 
-func newListCommand(c *call, use, about string, usual ...string) *cobra.Command {
-	o := &listOptions{usual: usual}
+func (o *listOptions) command(c *call, use, about string) *cobra.Command {
 	cmd := newCommand(c, use, about, o.run)
 	withCSV(cmd)
 	o.add(cmd)
@@ -237,7 +227,7 @@ func (o *listOptions) run(ctx context.Context, c *call, args []string) error {
 		unreadable.stream, unreadable.states = ledger.Refused, []string{"waiting"}
 		all = append(all, unreadable)
 	}
-	return printRecords(ctx, c, o.usual[0] == "waiting" && s.stream == "", all...)
+	return o.printRecords(ctx, c, o.usual[0] == "waiting" && s.stream == "", all...)
 }
 
 // parseRecord reads STREAM/SEQ; the number may be left out where several records may be meant.

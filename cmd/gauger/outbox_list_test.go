@@ -43,3 +43,30 @@ func TestWaitingTicketsComeFirstAndUndecodedMessagesLast(t *testing.T) {
 		}
 	}
 }
+
+// Of many records that were refused the newest of each stream are shown, and how to see the others; a program gets them all.
+func TestOnlyTheNewestOfManyRefusedAreShown(t *testing.T) {
+	var all []control.Entry
+	for seq := range uint64(906) {
+		all = append(all, control.Entry{Stream: ledger.Memos, Seq: seq + 1, State: "dead", At: time.Unix(int64(seq), 0)})
+	}
+	all = append(all, control.Entry{Stream: ledger.Tickets, Seq: 5, State: "dead"})
+	var out bytes.Buffer
+	o := &listOptions{usual: []string{"dead"}}
+	if err := o.print(&call{err: &bytes.Buffer{}, out: &out}, all, false); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	if lines := strings.Count(text, "\n"); lines != 23 || !strings.Contains(text, "memos/887 ") || strings.Contains(text, "memos/886 ") || !strings.Contains(text, "memos/906 ") ||
+		!strings.Contains(text, "tickets/5 ") || !strings.HasSuffix(text, "\nand 886 older: `gauger outbox dead --all`\n") {
+		t.Errorf("%d lines:\n%s", lines, text)
+	}
+	o.every = true
+	if out.Reset(); o.print(&call{err: &bytes.Buffer{}, out: &out}, all, false) != nil || strings.Count(out.String(), "\n") != 908 {
+		t.Errorf("--all:\n%s", out.String())
+	}
+	o.every = false
+	if out.Reset(); o.print(&call{err: &bytes.Buffer{}, out: &out, format: "json"}, all, false) != nil || strings.Count(out.String(), `"stream"`) != 907 {
+		t.Errorf("as JSON not all")
+	}
+}

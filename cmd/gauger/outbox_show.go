@@ -64,6 +64,43 @@ func showEntry(w io.Writer, e control.Entry, zone *time.Location) error {
 	return printf(w, "its body is not kept any more\n")
 }
 
+// printRecords prints records; brief: for a person, with a line for each device whose messages could not be decoded.
+func (o *listOptions) printRecords(ctx context.Context, c *call, brief bool, selections ...selection) error {
+	if c.format == "csv" {
+		_, err := exportRecords(ctx, c, c.out, selections...)
+		return err
+	}
+	all := []control.Entry{}
+	if err := eachRecord(ctx, c, selections, func(e control.Entry) error { all = append(all, e); return nil }); err != nil {
+		return err
+	}
+	return o.print(c, all, brief)
+}
+
+// shownRefused are the newest of a stream that `outbox dead` shows a person.
+const shownRefused = 20
+
+// print prints records, of what was refused those of each stream that came last.
+func (o *listOptions) print(c *call, all []control.Entry, brief bool) error {
+	return c.show(all, func() error {
+		var kept []control.Entry
+		after := map[string]int{} // of each stream, how many come behind
+		for i := range all {
+			after[all[i].Stream]++
+		}
+		for i := range all {
+			if after[all[i].Stream]--; o.usual[0] != "dead" || o.every || after[all[i].Stream] < shownRefused {
+				kept = append(kept, all[i])
+			}
+		}
+		err := printTable(c.out, kept, brief, findSite(c).zone())
+		if older := len(all) - len(kept); older > 0 {
+			fmt.Fprintf(c.out, "and %d older: `gauger outbox dead --all`\n", older)
+		}
+		return err
+	})
+}
+
 type outboxExportOptions struct {
 	selectionFlags
 	file string
@@ -198,7 +235,7 @@ func printDecoded(c *call, all decodeResult) error {
 		}
 	}
 	if more := len(all.Left) - maxLeftShown; more > 0 {
-		fmt.Fprintf(c.out, "and %d more, as `gauger outbox dead %s` shows\n", more, ledger.Refused)
+		fmt.Fprintf(c.out, "and %d more, as `gauger outbox dead %s --all` shows\n", more, ledger.Refused)
 	}
 	_, err := fmt.Fprintf(c.out, "%s decoded, %s queued%s\n", countText(all.Decoded, "message"), countText(all.Values, "value"), when(all.Dropped > 0, fmt.Sprintf("; %d gave none and are dropped", all.Dropped)))
 	if all.Decoded > 0 && all.Values == 0 {
