@@ -340,7 +340,7 @@ func (d *Server) tankProblems(s Status) (all []Problem) {
 			all = append(all, Problem{Cost: Tickets, Text: t.ID + ": " + t.Error + "; compare the unit and scale of its level point and its height in the configuration with the gauge: no load is seen from such levels"})
 		}
 	}
-	all = append(all, d.unusedLevels(s)...)
+	all = append(all, s.unusedLevels(d.localMinute)...)
 	for _, h := range s.Held {
 		if len(h.Load.Review) > 0 {
 			name := cmp.Or(h.Number, h.Handle)

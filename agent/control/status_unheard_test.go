@@ -1,9 +1,12 @@
 package control
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"gauger/agent/eventrules"
@@ -50,10 +53,7 @@ func TestALevelThatIsNotUsedIsAProblem(t *testing.T) {
 	d.Site.Zone = time.UTC
 	s := Status{Daemon: true, Now: now, Began: now.Add(-time.Hour)}
 	add := func(id, point, why string, goodAt time.Time) {
-		d.Site.Tanks = append(d.Site.Tanks, ledger.Tank{Level: collectors.Point(point)})
-		d.Site.Tanks[len(d.Site.Tanks)-1].ID = id
-		s.Tanks = append(s.Tanks, ledger.TankStatus{ID: id, Quality: "bad", GoodAt: goodAt, Every: 10})
-		s.Points = append(s.Points, PointReading{Point: collectors.Point(point), Quality: "bad", Error: why})
+		s.Tanks = append(s.Tanks, ledger.TankStatus{ID: id, Quality: "bad", GoodAt: goodAt, Every: 10, Point: collectors.Point(point), Doubt: why})
 	}
 	ago := func(m int) time.Time { return now.Add(-time.Duration(m) * time.Minute) }
 	const unit = `unit unit is "cm", and unit: in is configured`
@@ -66,7 +66,7 @@ func TestALevelThatIsNotUsedIsAProblem(t *testing.T) {
 	s.Open = []ledger.Episode{{Rule: eventrules.CommLoss, Source: "other,lost", Note: "away"}, {Rule: eventrules.Silent, Source: "silent/l"}, {Rule: eventrules.DeviceTime, Source: "radio/m1"}}
 	const do = ": mend it, or correct the point or the device in the configuration; until then the level is not used, and no load is seen"
 	want := []string{
-		"TK-1, TK-2: no good level since 2026-03-02 08:30, radio/m1 is bad (" + unit + ")" + do,
+		"TK-2, TK-1: no good level since 2026-03-02 08:30, radio/m1 is bad (" + unit + ")" + do,
 		"TK-3: no good level since 2026-03-02 08:00, misspelled/x is bad (no value yet)" + do,
 	}
 	if got := sentences(d.tankProblems(s)); !slices.Equal(got, want) {
@@ -75,4 +75,26 @@ func TestALevelThatIsNotUsedIsAProblem(t *testing.T) {
 	if s.Daemon = false; len(d.tankProblems(s)) > 0 {
 		t.Error("it is told of a gauger that does not run")
 	}
+}
+
+// The reason is that of the level's newest reading, as it came.
+func TestTheReasonOfAnUnusedLevelIsThatOfItsReading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := ledgertest.New(t, nil)
+		server := (&Server{Ledger: b.Ledger, Box: b.Box, Clock: b.Clock, Site: b.Site, Daemon: true, Began: time.Now()}).Open()
+		ledgertest.Pass(5 * time.Minute)
+		level := b.Site.Tanks[0].Level
+		for _, want := range []string{"no value yet", "unit is cm"} {
+			s, err := server.Status()
+			b.Must(err)
+			if all := strings.Join(s.Problems, "\n"); !strings.Contains(all, "TK-1: no good level since ") || !strings.Contains(all, fmt.Sprintf(", %s is bad (%s): mend it", level, want)) {
+				t.Errorf("not %q: %s", want, all)
+			}
+			b.Must(b.Host("plc").Emit(t.Context(), []collectors.Reading{{Point: level, At: time.Now(), Err: errors.New("unit is cm")}}))
+		}
+		b.Emit("level", 180)
+		if s, err := server.Status(); err != nil || strings.Contains(strings.Join(s.Problems, "\n"), "no good level") {
+			t.Errorf("it is good again: %q, %v", s.Problems, err)
+		}
+	})
 }

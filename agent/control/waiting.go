@@ -190,12 +190,13 @@ func (d *Server) whyWaiting(stream string, s outbox.DrainStatus) string {
 	case outbox.Pacing:
 		return d.linkReason(stream)
 	case outbox.Paused:
-		if s.Refused != 0 && s.Answer.Status == http.StatusConflict {
-			return next(fmt.Sprintf("the service refuses %s/%d", stream, s.Refused)) + "; " + alreadyThere(fmt.Sprintf("%s/%d", stream, s.Refused))
-		}
 		if s.Refused != 0 {
-			return next(fmt.Sprintf("the service refuses %s/%d", stream, s.Refused)) + fmt.Sprintf("; what the service lacks, such as a tank's external id, is made there; "+
-				"`gauger outbox show %s/%d` has what is sent, `gauger outbox drop %[1]s/%[2]d --why TEXT` gives it up", stream, s.Refused)
+			record := fmt.Sprintf("%s/%d", stream, s.Refused)
+			does := alreadyThere(record)
+			if s.Answer.Status != http.StatusConflict {
+				does = "what the service lacks, such as a tank's external id, is made there; `gauger outbox show " + record + "` has what is sent, `gauger outbox drop " + record + " --why TEXT` gives it up"
+			}
+			return next("the service refuses "+record) + "; " + does
 		}
 		return next("the service refuses everything of "+stream) + ", with one record; nothing is given up"
 	case outbox.BackOff:

@@ -24,6 +24,9 @@ type TankStatus struct {
 	Error   string    `json:"error,omitempty"` // why a reading that came is no level
 	Phase   string    `json:"phase"`           // what the detector sees: idle, drawing and so on
 
+	Point collectors.Point `json:"-"` // of its level
+	Doubt string           `json:"-"` // why the newest reading of that is not good
+
 	Inhibited *Inhibition `json:"inhibited,omitempty"`         // the work on it that is going on
 	Waits     string      `json:"waits,omitempty"`             // a change of how it is measured that is not in force yet, since when and until what
 	Known     string      `json:"service_knows_it"`            // known, unknown, unclear; empty: the service was not asked yet
@@ -78,8 +81,12 @@ func (l *Ledger) tankStatus(i int, t Tank) TankStatus {
 		}
 	}
 	r, ok := l.latest.get(t.Level)
-	if !ok {
+	if s.Point = t.Level; !ok {
+		s.Doubt = "no value yet"
 		return s
+	}
+	if r.Err != nil {
+		s.Doubt = r.Err.Error()
 	}
 	s.At, s.Quality = r.At.Round(0), r.Quality.String()
 	if r.Quality == collectors.Bad {

@@ -83,18 +83,16 @@ const shownRefused = 20
 // print prints records, of what was refused those of each stream that came last.
 func (o *listOptions) print(c *call, all []control.Entry, brief bool) error {
 	return c.show(all, func() error {
-		var kept []control.Entry
-		after := map[string]int{} // of each stream, how many come behind
-		for i := range all {
-			after[all[i].Stream]++
-		}
-		for i := range all {
-			if after[all[i].Stream]--; o.usual[0] != "dead" || o.every || after[all[i].Stream] < shownRefused {
-				kept = append(kept, all[i])
+		older, seen := len(all), map[string]int{} // of each stream
+		for i := len(all) - 1; i >= 0; i-- {
+			n := seen[all[i].Stream]
+			if seen[all[i].Stream] = n + 1; o.usual[0] != "dead" || o.every || n < shownRefused {
+				older--
+				all[older] = all[i]
 			}
 		}
-		err := printTable(c.out, kept, brief, findSite(c).zone())
-		if older := len(all) - len(kept); older > 0 {
+		err := printTable(c.out, all[older:], brief, findSite(c).zone())
+		if older > 0 {
 			fmt.Fprintf(c.out, "and %d older: `gauger outbox dead --all`\n", older)
 		}
 		return err

@@ -152,7 +152,15 @@ func (a *timeAnswer) sentences() []string {
 // its start.
 func (a *timeAnswer) hauled(b *ledger.TicketRecord) (apart time.Duration, unread bool, lies string) {
 	from, to := b.Start.Truncate(time.Minute), b.End
-	between := func(s *tank.Span) string {
+	words := [2]string{a.clock(from), a.clock(to)}
+	edges, hidden := unreadEdges(b.Load), b.Load != nil && b.Load.Hidden() != nil
+	if hidden {
+		edges[0] = b.Load.Hidden()
+	}
+	for i, s := range edges {
+		if s == nil {
+			continue
+		}
 		first, last := outward(s)
 		unread = unread || !a.At.Before(first) && !a.At.After(last)
 		if first.Before(from) {
@@ -161,20 +169,11 @@ func (a *timeAnswer) hauled(b *ledger.TicketRecord) (apart time.Duration, unread
 		if last.After(to) {
 			to = last
 		}
-		return fmt.Sprintf("some time between %s and %s, when no reading came", a.clock(first), a.clock(last))
+		words[i] = fmt.Sprintf("some time between %s and %s, when no reading came", a.clock(first), a.clock(last))
 	}
-	began, ended := a.clock(b.Start), a.clock(b.End)
-	lies = "from " + began + " to " + ended
-	if b.Load != nil && b.Load.Hidden() != nil {
-		lies = "at " + between(b.Load.Hidden())
-	} else if start, end := unreadEdges(b.Load); start != nil || end != nil {
-		if start != nil {
-			began = between(start) + ","
-		}
-		if end != nil {
-			ended = between(end)
-		}
-		lies = "from " + began + " to " + ended
+	lies = "from " + words[0] + when(edges[0] != nil, ",") + " to " + words[1]
+	if hidden {
+		lies = "at " + words[0]
 	}
 	return max(0, from.Sub(a.At), a.At.Sub(to)), unread, lies
 }

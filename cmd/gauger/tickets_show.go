@@ -130,12 +130,10 @@ func (r *ticketRow) addGauges(s *sheet, h site) {
 
 // computedEdges names those of a load's two gauges that nobody measured.
 func computedEdges(l *tank.Load) (edges []string) {
-	start, end := unreadEdges(l)
-	if start != nil {
-		edges = append(edges, "opening")
-	}
-	if end != nil {
-		edges = append(edges, "closing")
+	for i, unread := range unreadEdges(l) {
+		if unread != nil {
+			edges = append(edges, [2]string{"opening", "closing"}[i])
+		}
 	}
 	return edges
 }
@@ -143,9 +141,9 @@ func computedEdges(l *tank.Load) (edges []string) {
 // unreadEdges are the readings between which a load's start or its end lies where it was not read, as of a sensor beyond its range, and the
 // level was reckoned from those on both sides. The readings kept with the load tell it: none is near the gauge, by four times the usual
 // distance between two. Of a load that was not seen at all that is said otherwise.
-func unreadEdges(l *tank.Load) (start, end *tank.Span) {
+func unreadEdges(l *tank.Load) (edges [2]*tank.Span) {
 	if l == nil || l.Trend == nil || len(l.Trend.Seconds) < 3 || l.Gap < notableGap || l.Hidden() != nil {
-		return nil, nil
+		return edges
 	}
 	at, ends := l.Trend.Seconds, int32(l.End.Sub(l.Start).Seconds())
 	apart := make([]int32, len(at)-1)
@@ -158,14 +156,14 @@ func unreadEdges(l *tank.Load) (start, end *tank.Span) {
 	}
 	far := 4 * max(apart[len(apart)/2], 1)
 	if i := slices.IndexFunc(at, func(s int32) bool { return s >= 0 }); i == 0 && at[0] > 0 {
-		start = span(0, at[0])
+		edges[0] = span(0, at[0])
 	} else if i > 0 && -at[i-1] >= far {
-		start = span(at[i-1], at[i])
+		edges[0] = span(at[i-1], at[i])
 	}
 	if i := slices.IndexFunc(at, func(s int32) bool { return s >= ends }); i > 0 && at[i]-ends >= far {
-		end = span(at[i-1], at[i])
+		edges[1] = span(at[i-1], at[i])
 	}
-	return start, end
+	return edges
 }
 
 func addVolumes(s *sheet, v *ledger.Volumes) {
