@@ -79,6 +79,10 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float64) {
 	t, ts, turns := &s.site.tanks[i], s.st.tanks[i], len(s.site.tanks) > 1
 	fed, unsure, unseen := s.fedElsewhere(i, d.start, d.end)
+	took, theirs := s.othersFilled(i, d.start, d.end), s.othersOwn(i, d, own/math.Max(1, d.end-d.start))
+	if took >= fed { // none of them was drawn from
+		fed = math.Min(fed, took-theirs)
+	}
 	least := math.Max(fedSure*unsure, wrongBbl(t.volume(d)))
 	per := t.Table.PerInch(d.opening.level)
 	made := func(rate float64) float64 { return rate * (d.end - d.start) * per }
@@ -92,7 +96,7 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	}
 	again := math.Min(d.next-nodeEvery, d.end+stood)
 	_, kept := keptFrom(ts, t, d)
-	away := kept || s.shutOff(i, d, d.start, d.end) && before < leapMost*own || s.passedBy(i, d, since) || s.tookAll(i, d, own, unsure)
+	away := kept || s.shutOff(i, d, d.start, d.end) && before < leapMost*own || s.passedBy(i, d, since) || s.tookAll(d, took, theirs, own, unsure)
 	if t.Group == "" && d.cameIn == 0 {
 		if bbl, off, ok := s.cameByTimer(i, d); ok && (!away || bbl < own/2) && off < math.Max(err, 2*wrongBbl(t.volume(d))) {
 			slugs := ts.levels.slugs(d)
@@ -134,17 +138,18 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	return cameByTurns(ts, t, d, turns, own, err)
 }
 
-// tookAll says that the site's other tanks took in over a draw what all its wells make, as the hours before show: they left nothing for this one.
+// tookAll says that the site's other tanks took in over a draw what all its wells make, as the hours about it show: they left nothing for this one.
 // Where the well was turned to them amid it they took in less.
-func (s siteTanks) tookAll(i int, d draw, own, unsure float64) bool {
-	took, all := s.othersFilled(i, d.start, d.end), 0.0
+func (s siteTanks) tookAll(d draw, took, theirs, own, unsure float64) bool {
+	all, mean := own+theirs, 0.0
 	for j, ts := range s.st.tanks {
 		per := s.site.tanks[j].Table.PerInch(ts.last.v)
 		slope, seen := ts.levels.meanSlope(d.start, stillLook, per, math.Inf(1))
-		if all += slope * per * (d.end - d.start); seen < inflowShort {
+		if mean += slope * per * (d.end - d.start); seen < inflowShort {
 			return false
 		}
 	}
+	all = math.Max(all, mean)
 	return took >= math.Max(all-own/3, all-own+2*unsure) && took >= explainedShare*own && took <= all/explainedShare
 }
 

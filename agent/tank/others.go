@@ -378,3 +378,21 @@ func (s siteTanks) onlyReturned(i int, d draw, removed float64) bool {
 	}
 	return false
 }
+
+// othersOwn are the barrels that wells of their own may have brought the site's other tanks over a draw: as fast as in any stretch as long as it of the hours before
+// it, or right behind it, what they took in beyond what a tank lacked then of what its own well makes, which are barrels a second.
+func (s siteTanks) othersOwn(i int, d draw, made float64) float64 {
+	t, ts, most, long := &s.site.tanks[i], s.st.tanks[i], 0.0, math.Max(d.end-d.start, nodeEvery)
+	theirs := func(from, to float64) {
+		a, ok1 := ts.levels.about(from)
+		b, ok2 := ts.levels.about(to)
+		if ok1 && ok2 && to-from >= math.Min(long/2, fedBefore) {
+			most = math.Max(most, (s.othersFilled(i, from, to)-math.Max(0, made*(to-from)-t.barrels(b, a)))/(to-from))
+		}
+	}
+	for to := d.start; to-long >= math.Max(ts.decidedTo+resumeFirst, d.start-stillLook); to -= long / 2 {
+		theirs(to-long, to)
+	}
+	theirs(d.end+resumeFirst, math.Min(d.end+resumeFirst+long, math.Min(d.next, ts.last.t)))
+	return most * (d.end - d.start)
+}

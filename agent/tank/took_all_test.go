@@ -70,3 +70,32 @@ func TestANeighboursOwnWellTakesNothing(t *testing.T) {
 	r.run(0, load.End()+2*tanktest.Hour)
 	r.inflowIs("a well each", 150*(load.End()-load.From)/86400, 0.5, 2)
 }
+
+// Nor did one whose well comes on before the load, or amid it, or goes on and off: this one filled meanwhile as ever, or does behind it.
+func TestANeighboursWellThatComesOnTakesNothing(t *testing.T) {
+	load := tanktest.Move{From: 8 * tanktest.Hour, Bbl: 180, Rate: 4}
+	goes := func(from, long, each float64, bblMin float64) (all []tanktest.Move) {
+		for ; from < 12*tanktest.Hour; from += each {
+			all = append(all, tanktest.Move{From: from, Bbl: -bblMin * long / 60, Rate: bblMin})
+		}
+		return all
+	}
+	for name, moves := range map[string][]tanktest.Move{
+		"half an hour before":       goes(load.From-1800, 4*tanktest.Hour, 1e6, 0.3),
+		"half an hour before, more": goes(load.From-1800, 4*tanktest.Hour, 1e6, 0.5),
+		"an hour before":            goes(load.From-3600, 4*tanktest.Hour, 1e6, 0.3),
+		"ten minutes before":        goes(load.From-600, 4*tanktest.Hour, 1e6, 0.3),
+		"as it starts":              goes(load.From, 4*tanktest.Hour, 1e6, 0.35),
+		"amid it":                   goes(load.From+900, 4*tanktest.Hour, 1e6, 0.4),
+		"20 of 80 minutes":          goes(2200, 1200, 4800, 0.8),
+		"20 of 80 minutes, later":   goes(3400, 1200, 4800, 0.8),
+		"10 of 30 minutes":          goes(1000, 600, 1800, 0.6),
+		"an hour of three":          goes(1000, 3600, 10800, 0.6),
+	} {
+		w := []tanktest.Well{{Level0: 120, Inflow: 0.3 * 1440, Moves: []tanktest.Move{load}}, {Level0: 30, Moves: moves}}
+		r := newRig(t, w...)
+		r.every = 30
+		r.run(0, load.End()+2*tanktest.Hour)
+		r.inflowIs(name, 0.3*(load.End()-load.From)/60, 0.8, 4)
+	}
+}
