@@ -128,7 +128,9 @@ func outdated(all []ledger.TicketRecord, old, now *config.Config, file string, a
 		if o == nil || o.Level != t.Level {
 			continue
 		}
-		was.Place = is.Place // the same number at another port or address means the same level
+		if !slices.ContainsFunc(old.Tanks, func(x config.Tank) bool { return x.ID != t.ID && makings(old)(x.Level) == is }) { // two were exchanged
+			was.Place = is.Place // the same number at another port or address means the same level
+		}
 		read := was == is    // what is read otherwise only the readings can tell
 		before, err1 := tank.LevelInches(1, was.Unit, o.Height)
 		after, err2 := tank.LevelInches(1, is.Unit, t.Height)

@@ -75,6 +75,16 @@ func TestTicketsOfOldFiguresAreNamed(t *testing.T) {
 	if got := told(site(192, "in"), site(192, "in", "2")); got != "" {
 		t.Errorf("another port of the device changes no figure: %q", got)
 	}
+	two := func(port, other string) *config.Config {
+		cfg := site(192, "in", port)
+		second := site(192, "in", other)
+		second.Devices[0].Name, second.Tanks[0].ID, second.Tanks[0].Level = "plc2", "TK-2", "plc2/l"
+		cfg.Devices, cfg.Tanks = append(cfg.Devices, second.Devices[0]), append(cfg.Tanks, second.Tanks[0])
+		return cfg
+	}
+	if got := told(two("1", "2"), two("2", "1")); !strings.Contains(got, "old figures: A-1 (161.1 bbl). `gauger") {
+		t.Errorf("the ports of two tanks' devices were exchanged: %q", got)
+	}
 }
 
 // A change that makes much worse is told by the costliest alone, once: what is said of it besides, and its figures, may change each second.
