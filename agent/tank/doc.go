@@ -63,7 +63,8 @@
 // It is the error of the gauges. What flowed in meanwhile has its own, Load.InflowErrorBbl: as far as that strays over as long in the
 // hours before, or the most that came at once then, and the whole of a change about the load. A well that comes by turns is asked in this order
 // (sharedInflow): has it a clock that its rest shows (timer.go); was it shut in, or turned to other tanks that took in what it makes; and which of
-// its lumps does the fall itself show (lumps.go, gush.go)? What is distinctly surer than the average over the hours before is taken, else the average.
+// its lumps does the fall itself show, or where it shows none the time since the last one (lumps.go, gush.go)? What is distinctly surer than the average
+// over the hours before is taken, else the average.
 //
 // How a well and a sensor behave is learned from the readings: the variance by which a level at rest strays from an even rise,
 // steps and deadbands. No key, no stored state. What a gateway repeats is no reading: where values stand at a beat, and do not move by

@@ -142,6 +142,35 @@ func cameAtOnce(ts *tankState, t *Tank, d draw) (bbl, off float64, ok bool) {
 	return (z.slow*long + inches) * per, 2 * per * math.Sqrt(variance+noise+stats.Square(gushTailOf*inches)), ok
 }
 
+// fadedTo is the rate at which a well came over as long as a draw as long after its other lumps, for what comes behind one fades; false where that is not seen.
+func fadedTo(ts *tankState, d draw, before flowPeriod, all []flowPeriod) (rate float64, ok bool) {
+	var rates []float64
+	for _, s := range all {
+		from := s.from + d.start - before.from
+		until := math.Min(from+d.end-d.start, s.to-rampClear)
+		a, ok1 := ts.levels.about(from)
+		b, ok2 := ts.levels.about(until)
+		if ok1 && ok2 && !s.fast && s.begun && s.to < before.from && until-from >= lumpsApart {
+			rates = append(rates, (b-a)/(until-from))
+		}
+	}
+	if before.fast || !before.begun || len(rates) < lumpsFew {
+		return 0, false
+	}
+	return stats.Median(rates), true
+}
+
+// over are the instants of a draw at which a well may turn, before any level is looked at.
+func (z lumps) over(d draw) courses {
+	long := d.end - d.start
+	cells := max(1, min(int(long/lumpsCell), lumpsCells))
+	c := courses{lumps: z, mixture: mixture{most: math.Inf(-1)}, at: make([]float64, cells+1), level: make([]float64, cells+1), came: make([][]float64, cells+1)}
+	for k := range c.at {
+		c.at[k], c.came[k] = d.start+long*float64(k)/float64(cells), make([]float64, cells+1)
+	}
+	return c
+}
+
 // tailShare is by how much longer than a draw it took until the level lay where its closing is read, as a share of it: behind the knee a pump drew ever
 // slower, or a driver topped off, and what flowed in meanwhile is in the closing. 0 where no reading shows that the level still fell.
 func tailShare(ts *tankState, t *Tank, d draw) float64 {

@@ -47,6 +47,7 @@ func (l lasting) outlives(after float64) float64 {
 // lumps are how a well comes by turns fast and slowly, or not at all: a pump that goes on and off, or slugs.
 type lumps struct {
 	slow, fast, varies float64 // in/s
+	strays             float64 // of the slow one
 	slowFor, fastFor   lasting
 	before, behind     flowPeriod // a draw
 	whole              float64    // in that each of them brings, where a day showed that
@@ -154,14 +155,18 @@ func lumpsAbout(ts *tankState, d draw, until float64) (z lumps, ok bool) {
 		usual := stats.Median(v)
 		return lasting{usual, math.Max(lumpsLast*usual, varies(v, usual))}
 	}
-	var beside []float64 // where the well was turned away meanwhile it does not come slowly either
+	var beside []flowPeriod // where the well was turned away meanwhile it does not come slowly either
 	for _, s := range []flowPeriod{z.before, z.behind} {
 		if !s.fast && s.to-s.from >= 2*lumpsApart {
-			beside = append(beside, s.rate)
+			beside = append(beside, s)
 		}
 	}
 	if n := len(beside); n > 0 {
-		slow = (beside[0] + beside[n-1]) / 2
+		a, b := beside[0], beside[n-1]
+		slow, z.strays = (a.rate+b.rate)/2, math.Max(0, math.Abs(a.rate-b.rate)/2-math.Hypot(a.err, b.err))
+	}
+	if faded, ok := fadedTo(ts, d, z.before, all); ok && faded < slow {
+		slow, z.strays = faded, 0
 	}
 	z.slow, z.fast, z.varies = math.Max(0, slow), fast, math.Max(lumpsVary*fast, varies(rates, fast))
 	z.slowFor, z.fastFor = long(slowFor), long(fastFor)
@@ -300,25 +305,35 @@ func (c *courses) weigh(chance float64, fast [2][2]int) {
 // the mean of all courses that it may have taken, by their chances. Where that is not distinctly surer than the average, it is the average.
 func cameInLumps(ts *tankState, t *Tank, d draw, turns bool, average, unsure float64) (bbl, off float64) {
 	slug := slugOf(ts.levels.slugs(d))
-	if !fallTells(t, d, slug) || unsure <= wrongBbl(t.volume(d)) {
+	told := fallTells(t, d, slug)
+	if !told && (slug == 0 || d.cameIn > 0) || unsure <= wrongBbl(t.volume(d)) {
 		return average, unsure
 	}
 	z, ok := lumpsAbout(ts, d, d.watched(t, ts.last.t))
 	if !ok {
 		return average, unsure
 	}
-	inches, err, ok := z.shown(ts, d, 1, func(c *courses) {
+	weigh := func(c *courses) {
 		c.turn(0, 0, 0, z.before.fast, z.before.from, 1, [2][2]int{})
 		if turns && !z.behind.fast && !z.behind.ended {
 			c.weigh(math.Log(lumpsTurned), [2][2]int{})
 		}
-	})
+	}
+	inches, err, ok := 0.0, 0.0, true
+	if told {
+		inches, err, ok = z.shown(ts, d, 1, weigh)
+	} else { // only when the lumps beside it came tells
+		c := z.over(d)
+		weigh(&c)
+		mean, variance := c.mean()
+		inches, err = z.slow*(d.end-d.start)+mean, math.Sqrt(variance)
+	}
 	per := t.Table.PerInch(d.opening.level)
 	if off = 2 * per * math.Hypot(err, rateVaries*inches); ok && off < lumpsBetter*unsure {
 		if slug > 0 && off > slugKnown*unsure {
 			off = unsure
 		}
-		return inches * per, off
+		return inches * per, math.Hypot(off, 2*per*z.strays*(d.end-d.start))
 	}
 	return average, unsure
 }
@@ -346,12 +361,8 @@ func (z lumps) shown(ts *tankState, d draw, evenly int, weigh func(*courses)) (i
 			pumped += v.at[p.to-1] - v.at[p.from]
 		}
 	}
-	cells := min(int(long/lumpsCell), lumpsCells)
-	c := courses{lumps: z, mixture: mixture{most: math.Inf(-1)}, at: make([]float64, cells+1), level: make([]float64, cells+1), came: make([][]float64, cells+1)}
-	from := make([][]float64, cells+1)
-	for k := range c.at {
-		c.at[k], c.came[k] = d.start+long*float64(k)/float64(cells), make([]float64, cells+1)
-	}
+	c := z.over(d)
+	from := make([][]float64, len(c.at))
 	for _, share := range pumpVaries {
 		v.pump, v.even = stats.Square(share*d.slope()*long/math.Max(pumped, lumpsCell)), nil
 		for n := range evenly {
