@@ -79,7 +79,7 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float64) {
 	t, ts, turns := &s.site.tanks[i], s.st.tanks[i], len(s.site.tanks) > 1
 	fed, unsure, unseen := s.fedElsewhere(i, d.start, d.end)
-	took, theirs := s.othersFilled(i, d.start, d.end), s.othersOwn(i, d, own/math.Max(1, d.end-d.start))
+	took, theirs := s.othersFilled(i, d.start, d.end), s.othersOwn(i, d, d.fasterInflow()*t.Table.PerInch(d.opening.level))
 	if took >= fed { // none of them was drawn from
 		fed = math.Min(fed, took-theirs)
 	}
@@ -138,8 +138,7 @@ func (s siteTanks) sharedInflow(i int, d draw, own, err float64) (bbl, off float
 	return cameByTurns(ts, t, d, turns, own, err)
 }
 
-// tookAll says that the site's other tanks took in over a draw what all its wells make, as the hours about it show: they left nothing for this one.
-// Where the well was turned to them amid it they took in less.
+// tookAll says that the site's other tanks took in over a draw what all its wells make, as the hours about it show. A well turned to them amid it made less there.
 func (s siteTanks) tookAll(d draw, took, theirs, own, unsure float64) bool {
 	all, mean := own+theirs, 0.0
 	for j, ts := range s.st.tanks {
