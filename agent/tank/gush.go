@@ -181,3 +181,35 @@ func tailShare(ts *tankState, t *Tank, d draw) float64 {
 	}
 	return (until - d.end) / (d.end - d.start)
 }
+
+// shortOfSlug are the barrels that flowed in over a draw, and twice their standard error, where slugs that are all alike come: the one that was coming when it
+// began, or as it ended, brought less beside it than each of them does, and the pump drew the rest as it came. Its level stood meanwhile, or rose, so that the
+// fall ends there, and no clock of it tells.
+func shortOfSlug(ts *tankState, t *Tank, d draw, bbl, off float64) (float64, float64) {
+	var sizes []float64
+	for _, s := range ts.levels.slugs(d) {
+		sizes = append(sizes, s.rate*(s.to-s.from))
+	}
+	until := d.watched(t, ts.last.t)
+	z, ok := lumpsAbout(ts, d, until)
+	unsure := varies(sizes, z.whole)
+	if !ok || len(sizes) <= lumpsFew || unsure > slugSize*z.whole || t.Group != "" || d.cameIn != 0 {
+		return bbl, off
+	}
+	rose, known := 0.0, false
+	switch slow := math.Max(0, z.slow); {
+	case z.before.fast && z.before.begun && !z.behind.fast:
+		from := z.before.from - rampClear
+		rose, known = ts.levels.about(from)
+		rose = d.opening.level - rose - slow*(d.start-from)
+	case z.behind.fast && z.behind.ended && !z.before.fast:
+		to := math.Min(z.behind.to+rampClear, until)
+		rose, known = ts.levels.about(to)
+		rose -= d.closing.level + slow*(to-d.end)
+	}
+	left := z.whole - rose
+	if per := t.Table.PerInch(d.closing.level); known && left > 2*slugSize*z.whole && left*per > bbl+off {
+		return left * per, 2 * unsure * per
+	}
+	return bbl, off
+}

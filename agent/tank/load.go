@@ -45,6 +45,7 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 	l.GaugeBbl = t.volume(d)
 	rise, off := ts.flowedIn(t, d, d.end-d.start)
 	l.InflowBbl, l.InflowErrorBbl = s.sharedInflow(i, d, (rise+d.settled)*per, 2*off*per)
+	l.InflowBbl, l.InflowErrorBbl = shortOfSlug(ts, t, d, l.InflowBbl, l.InflowErrorBbl)
 	longer := 1 + tailShare(ts, t, d)
 	l.InflowBbl, l.InflowErrorBbl = l.InflowBbl*longer, l.InflowErrorBbl*longer
 	if came, said := cameAmid(ts, t, d); came > 0 {
