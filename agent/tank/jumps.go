@@ -325,8 +325,8 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 	mixed := u.jumpedTo(i, ts.last.v, p.first.t-polls, p.first.t+polls)
 	if t := &u.site.tanks[i]; mixed != "" {
 		unseen = fmt.Sprintf(": tank %s jumped to where it had been. A gateway or a line that mixes up their answers shows that", mixed)
-	} else if less := ts.leftUnseen(t, p.first); less >= t.Loads.MinLoad && less <= t.Loads.TruckMax {
-		unseen = fmt.Sprintf("; if a truck came while the sensor hung, it took some %.0f bbl: `gauger tickets add`", less)
+	} else if less := ts.leftUnseen(t, p.first); less >= t.Loads.MinLoad && less <= 2*t.Loads.TruckMax {
+		unseen = fmt.Sprintf("; if a truck or two came while the sensor hung, they took some %.0f bbl: `gauger tickets add`", less)
 	}
 	u.addEvent(i, eventrules.Step, p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once and stayed: re-span or false echo, no ticket across it%s", ts.last.v, p.first.v, unseen))
 	u.correctStepped(i, ts, ts.last.v, p.first)
