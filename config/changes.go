@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"hash/crc64"
 	"maps"
@@ -8,6 +9,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"gauger/agent/cloud"
 )
 
 // Group is devices that cannot be parted while they are read: on one line, by the sessions of MQTT, behind one shared address. A device
@@ -88,6 +91,12 @@ func (c *Config) ChangesFrom(old *Config) (all []Change, err error) {
 	if all, err = changesBetween(&was, &now); err != nil {
 		return nil, err
 	}
+	for _, name := range slices.Sorted(maps.Keys(c.Service.Wire.Headers)) {
+		is, was := c.Service.Wire.Headers[name], old.Service.Wire.Headers[name]
+		if is != was && cloud.SecretHeader(name, is) && cloud.SecretHeader(name, was) { // both are written as (hidden)
+			all = append(all, Change{"service.wire.headers." + name, "(hidden)", another})
+		}
+	}
 	before := map[string]*Device{}
 	for i := range old.Devices {
 		before[old.Devices[i].Name] = &old.Devices[i]
@@ -137,11 +146,11 @@ func measureText(t *Tank) string {
 	return fmt.Sprintf("none, by the diameter of %gin", float64(t.Diameter))
 }
 
-// withoutTables leaves out where a table stands: what it says counts.
+// withoutTables leaves out where a table stands: what it says counts. Nothing else may be left out, or nobody would see it change.
 func withoutTables(tanks []Tank) []Tank {
 	tanks = slices.Clone(tanks)
 	for i := range tanks {
-		tanks[i].Strapping, tanks[i].Diameter = Strapping{}, 0
+		tanks[i].Strapping = Strapping{}
 	}
 	return tanks
 }
@@ -213,8 +222,8 @@ func (f *flatNodes) add(path string, n *yaml.Node) {
 			f.set(entry, there)
 			f.add(entry, c)
 		}
-		if plain != nil {
-			f.set(path, strings.Join(plain, ", "))
+		if plain != nil || len(n.Content) == 0 { // an empty list says more than none: of a role, that nobody has it
+			f.set(path, cmp.Or(strings.Join(plain, ", "), "[]"))
 		}
 	default:
 		f.set(path, n.Value)

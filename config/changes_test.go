@@ -56,10 +56,12 @@ func TestChangesInWords(t *testing.T) {
 			[]string{"tanks TK-1 offset is 12in (was not set)"}},
 		"a tank that is gone": {[]string{"  - {id: TK-2, level: far/level, height: 20ft, strapping: [[0, 0], [240, 480]], purchaser: Acme}\n", ""},
 			[]string{"tanks TK-2 is taken out"}},
-		"a device more": {[]string{"tanks:\n", "  - {name: box, host: self, points: [{name: load, read: load_1m}]}\ntanks:\n"}, []string{"devices box is added"}},
-		"a table":       {[]string{"[240, 480]", "[240, 481]"}, []string{"tanks TK-2 strapping is another one: 2 rows to 481.00 bbl (was 2 rows to 480.00 bbl)"}},
+		"a device more":          {[]string{"tanks:\n", "  - {name: box, host: self, points: [{name: load, read: load_1m}]}\ntanks:\n"}, []string{"devices box is added"}},
+		"a diameter":             {[]string{"diameter: 12ft", "diameter: 15.5ft"}, []string{"tanks TK-1 diameter is 186in (was 144in)"}},
+		"a role that nobody has": {[]string{"devices:\n", "control: {keys: []}\ndevices:\n"}, []string{"control.keys is [] (was not set)"}},
+		"a table":                {[]string{"[240, 480]", "[240, 481]"}, []string{"tanks TK-2 strapping is another one: 2 rows to 481.00 bbl (was 2 rows to 480.00 bbl)"}},
 		"a table at last": {[]string{"id: TK-2, level: far/level, height: 20ft, strapping: [[0, 0], [240, 480]]", "id: TK-2, level: far/level, height: 20ft, diameter: 12ft"},
-			[]string{"tanks TK-2 strapping is another one: none, by the diameter of 144in (was 2 rows to 480.00 bbl)"}},
+			[]string{"tanks TK-2 diameter is 144in (was not set)", "tanks TK-2 strapping is another one: none, by the diameter of 144in (was 2 rows to 480.00 bbl)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all, err := withEdits(t, c.edits...).ChangesFrom(withEdits(t))
@@ -71,6 +73,16 @@ func TestChangesInWords(t *testing.T) {
 				t.Errorf("got %q, %v; want %q", got, err, c.want)
 			}
 		})
+	}
+}
+
+func TestAnotherHiddenHeaderIsNamedAndNotShown(t *testing.T) {
+	with := func(value string) *Config {
+		return withEdits(t, "secondary_key: {env: B}", "secondary_key: {env: B}, wire: {headers: {Authorization: Bearer "+value+"}}")
+	}
+	all, err := with("second-secret").ChangesFrom(with("first-secret"))
+	if err != nil || len(all) != 1 || !strings.HasPrefix(all[0].String(), "service.wire.headers.Authorization is ") || strings.Contains(all[0].String(), "-secret") {
+		t.Errorf("%v, %v", all, err)
 	}
 }
 

@@ -56,7 +56,7 @@ var tankEffects = map[string]string{
 	"sensor":           "a load under way is finished by the old one",
 	"interface":        "water is told from oil by it from now on",
 	"bsw":              "tickets that are made from now on have it",
-	"diameter":         "a load under way is finished by the old table; held tickets keep theirs",
+	"diameter":         "a load under way is finished by the old table; held tickets keep theirs; where there is a strapping table it measures nothing",
 	"specific_gravity": "tickets that are made from now on have it",
 }
 
