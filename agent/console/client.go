@@ -18,9 +18,15 @@ import (
 
 // Client asks a running daemon through its socket.
 type Client struct {
+	Site  string // id of the site that answers; empty: of an earlier version
+	Means string // id of the site that the person means, where it is another: then nothing is changed
+
 	path string
 	http *http.Client
 }
+
+// siteHeader of a request names the site that is meant, and of an answer the one that answers.
+const siteHeader = "Gauger-Site"
 
 // ErrNoDaemon says that nobody answers on the socket.
 var ErrNoDaemon = errors.New("no gauger is running")
@@ -44,7 +50,7 @@ func dial(path string, limit time.Duration) (*Client, error) {
 	call := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", path)
 	}
-	client := &Client{path, &http.Client{Transport: &http.Transport{DialContext: call, DisableKeepAlives: true, MaxResponseHeaderBytes: headBytes}}}
+	client := &Client{path: path, http: &http.Client{Transport: &http.Transport{DialContext: call, DisableKeepAlives: true, MaxResponseHeaderBytes: headBytes}}}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://gauger/", nil)
@@ -63,6 +69,7 @@ func dial(path string, limit time.Duration) (*Client, error) {
 		return nil, fmt.Errorf("%w on %s: it has just ended", ErrNoDaemon, path)
 	}
 	answer.Body.Close()
+	client.Site = answer.Header.Get(siteHeader)
 	return client, nil
 }
 
@@ -120,6 +127,7 @@ func (c *Client) post(ctx context.Context, path string, args any) (answer io.Rea
 	if err != nil {
 		return nil, fmt.Errorf("ask the running gauger: %w", err)
 	}
+	r.Header.Set(siteHeader, c.Means)
 	resp, err := c.http.Do(r)
 	if err != nil {
 		return nil, fmt.Errorf("ask the running gauger on %s: %w", c.path, err)

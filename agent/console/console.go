@@ -129,7 +129,12 @@ func Control(server *control.Server) http.Handler {
 	}
 	stream("POST /follow/{feed}", func(w http.ResponseWriter, r *http.Request) { follow(w, r, server, few) })
 	stream("GET /watch", func(w http.ResponseWriter, r *http.Request) { watch(w, r, server) })
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who := control.CallerOf(r.Context())
+		who.Means = r.Header.Get(siteHeader)
+		w.Header().Set(siteHeader, server.Site.ID)
+		mux.ServeHTTP(w, r.WithContext(control.WithCaller(r.Context(), who)))
+	})
 }
 
 // said is an error as the client reads it. A request ends before its time when the client leaves, who reads nothing then, or

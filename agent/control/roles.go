@@ -31,6 +31,7 @@ type Caller struct {
 	UID, PID int
 	Name     string
 	From     string // the address from which the page is asked; empty: a local user
+	Means    string // id of the site whose file was named beside the request; empty: none was
 }
 
 // PageUser is who has shown a token at the page. He is no user of the box.
@@ -112,9 +113,12 @@ func LooksOnly(request string) bool {
 	return !asks && (d.requests[request].needs == Look || d.live[request].needs == Look)
 }
 
-// Allow says whether whoever asks has the role for a request with these arguments, and leaves a denial in the audit trail.
+// Allow says whether whoever asks means this site and has the role for a request with these arguments; a denial is left in the audit trail.
 func (d *Server) Allow(ctx context.Context, verb string, needs Role, args json.RawMessage) error {
 	who := CallerOf(ctx)
+	if who.Means != "" && who.Means != d.Site.ID && needs != Look {
+		return fmt.Errorf("nothing was done: the gauger that answers is that of %s (%s), and the file that -c names is of %s; give the --socket of the one that is meant", d.Site.Name, d.Site.ID, who.Means)
+	}
 	err := d.Roles.refusal(who, verb, needs)
 	if err == nil {
 		return nil

@@ -54,7 +54,7 @@ func (o *applyOptions) run(ctx context.Context, c *call, args []string) error {
 	case o.history:
 		return applyHistory(ctx, c)
 	}
-	gauger, err := console.Dial(c.socket)
+	gauger, err := c.dial()
 	if errors.Is(err, console.ErrNoDaemon) {
 		return notRunning{errors.New("what it takes when it is started, `gauger check` looks over")}
 	}
@@ -131,7 +131,7 @@ func outdated(all []ledger.TicketRecord, old, now *config.Config, file string, a
 		if !slices.ContainsFunc(old.Tanks, func(x config.Tank) bool { return x.ID != t.ID && makings(old)(x.Level) == is }) { // two were exchanged
 			was.Place = is.Place // the same number at another port or address means the same level
 		}
-		read := was == is    // what is read otherwise only the readings can tell
+		read := was == is // what is read otherwise only the readings can tell
 		before, err1 := tank.LevelInches(1, was.Unit, o.Height)
 		after, err2 := tank.LevelInches(1, is.Unit, t.Height)
 		bbl := func(level float64) float64 {
@@ -217,7 +217,7 @@ func followTrial(ctx context.Context, c *call, plan applyPlan) (apply.Trial, err
 			return apply.Trial{}, ctx.Err()
 		}
 		var s applyState
-		gauger, err := console.Dial(c.socket)
+		gauger, err := c.dial()
 		if err != nil || gauger.Call(ctx, "apply.show", control.None{}, &s) != nil {
 			if time.Since(heard) > handOver {
 				return apply.Trial{}, fmt.Errorf("gauger has not answered for %s: `systemctl status gauger` shows why; when it starts, the configuration before is at work, and `gauger apply --history` says so", handOver)
@@ -264,7 +264,7 @@ func printTrial(c *call, t apply.Trial) {
 // applyHistory shows what was tried, of a gauger that does not run, too.
 func applyHistory(ctx context.Context, c *call) error {
 	var s applyState
-	remote, err := console.Dial(c.socket)
+	remote, err := c.dial()
 	switch {
 	case err == nil:
 		err = remote.Call(ctx, "apply.show", control.None{}, &s)

@@ -40,7 +40,7 @@ func (o *auditOptions) run(ctx context.Context, c *call, _ []string) error {
 }
 
 func readAudit(ctx context.Context, c *call, wanted control.AuditArgs) (all audit.Log, err error) {
-	daemon, err := console.Dial(c.socket)
+	daemon, err := c.dial()
 	if err == nil {
 		return all, daemon.Call(ctx, "audit", wanted, &all)
 	}

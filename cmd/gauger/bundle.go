@@ -140,7 +140,7 @@ func (g *gatherer) begin() {
 	if len(unread) > 0 {
 		g.found = append(g.found, "these may hold secrets and could not be read here, so that only what looks like a secret was hidden of them (use sudo): "+strings.Join(unread, ", "))
 	}
-	daemon, err := console.Dial(g.c.socket)
+	daemon, err := g.c.dial()
 	if err == nil { // a stuck part may hold what the status needs
 		ctx, cancel := context.WithTimeout(g.ctx, partLimit/3)
 		err = daemon.Call(ctx, "status", control.None{}, nil)

@@ -20,7 +20,7 @@ func clockTrustCommand(c *call) *cobra.Command {
 // runClockTrust is a person's word that the box's clock is right. Only the running gauger has use for it: a step of the
 // clock takes it back, and so does a boot of the box.
 func runClockTrust(ctx context.Context, c *call, _ []string) error {
-	daemon, err := console.Dial(c.socket)
+	daemon, err := c.dial()
 	if errors.Is(err, console.ErrNoDaemon) {
 		return fmt.Errorf("%w; trust is given to the running one: start it first (`systemctl start gauger`)", err)
 	}

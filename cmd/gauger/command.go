@@ -31,6 +31,7 @@ func newCommand(c *call, use, about string, run func(ctx context.Context, c *cal
 				c.out = verbatim(c.out)
 			}
 			c.command = commandName(cmd)
+			c.fileGiven = cmd.Flags().Changed("c") && !cmd.Flags().Changed("socket")
 			return run(cmd.Context(), c, args)
 		},
 	}
@@ -83,6 +84,8 @@ type call struct {
 	config, socket, format string
 	command                string // its name, such as tickets list
 	noDaemon               bool   // nobody answered at the socket
+	fileGiven              bool   // by -c, and no --socket beside it, until its site is known
+	means                  string // id of that site, where another one answers
 }
 
 // json says that a program reads the result.

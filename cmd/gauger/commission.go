@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"gauger/agent/commission"
-	"gauger/agent/console"
 	"gauger/agent/dialogue"
 	"gauger/agent/tank"
 	"gauger/collectors"
@@ -76,7 +75,10 @@ func (o *commissionOptions) run(ctx context.Context, c *call, args []string) err
 	}
 	left := k.walk.Left(k.places)
 	k.Say("%s of %s left to look at. Ctrl-C stops; `gauger commission` then goes on here.", countText(len(left), "point"), cfg.Site)
-	if daemon, err := console.Dial(c.socket); err == nil {
+	if daemon, err := c.dial(); err == nil {
+		if daemon.Means != "" {
+			return errors.New("nothing was commissioned: what would be read are another site's levels")
+		}
 		if other := otherAtWork(ctx, c, daemon); other != "" && len(left) > 0 {
 			k.Say("! gauger is running, and what is read are its readings%s.", other)
 		}

@@ -307,7 +307,7 @@ func (k *commissioner) sample(parent context.Context, p collectors.Point, most i
 // stream calls see with the readings of a point until ctx ends. Beside a running gauger its newest one does where one is
 // enough, or where no other comes.
 func (k *commissioner) stream(ctx context.Context, p collectors.Point, most int, see func(control.PointReading) error) error {
-	daemon, err := console.Dial(k.c.socket)
+	daemon, err := k.c.dial()
 	if err == nil {
 		if most > 1 {
 			heard := false

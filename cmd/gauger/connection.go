@@ -37,11 +37,28 @@ type connection struct {
 	close   func() error    // of what was opened
 }
 
+// dial finds the gauger at the socket. Where the file that -c names is another site's a person is told, and that gauger changes nothing.
+func (c *call) dial() (*console.Client, error) {
+	d, err := console.Dial(c.socket)
+	if err != nil {
+		return nil, err
+	}
+	if c.fileGiven {
+		c.fileGiven = false
+		if cfg, err := config.Load(c.config); err == nil && d.Site != "" && cfg.ID != d.Site {
+			c.means = cfg.ID
+			fmt.Fprintf(c.err, "%s is of site %s, and on %s answers the gauger of site %s, of which what follows is; give the --socket of the one that is meant\n", c.config, cfg.ID, c.socket, d.Site)
+		}
+	}
+	d.Means = c.means
+	return d, nil
+}
+
 // connect finds the daemon; without one the first request opens the store, which needs the configuration.
 func connect(c *call) (*connection, error) {
 	d := &connection{command: c, close: func() error { return nil }}
 	var err error
-	if d.remote, err = console.Dial(c.socket); err == nil {
+	if d.remote, err = c.dial(); err == nil {
 		return d, nil
 	}
 	if !errors.Is(err, console.ErrNoDaemon) {

@@ -28,7 +28,7 @@ type modbusAccess struct {
 }
 
 func openModbus(c *call) (*modbusAccess, error) {
-	daemon, err := console.Dial(c.socket)
+	daemon, err := c.dial()
 	if err != nil && !errors.Is(err, console.ErrNoDaemon) {
 		return nil, err
 	}

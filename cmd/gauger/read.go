@@ -42,7 +42,7 @@ func readCommand(c *call) *cobra.Command {
 }
 
 func (o *readOptions) run(ctx context.Context, c *call, args []string) error {
-	daemon, err := console.Dial(c.socket)
+	daemon, err := c.dial()
 	if err == nil {
 		h := findSite(c)
 		if err := h.checkPoints(args); err != nil {

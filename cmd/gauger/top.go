@@ -102,7 +102,7 @@ func followTop(ctx context.Context, c *call, screen *os.File, keys int) error {
 // askTop looks at a running gauger; without one it leaves the store alone, which the next gauger will want.
 func askTop(ctx context.Context, c *call) (*statusPage, error) {
 	began := time.Now()
-	remote, err := console.Dial(c.socket)
+	remote, err := c.dial()
 	if errors.Is(err, console.ErrNoDaemon) {
 		return nil, notRunning{}
 	}
