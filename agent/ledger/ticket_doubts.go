@@ -24,7 +24,8 @@ type ManualTicket struct {
 	Anyway                                             string // why it is right though something speaks against it
 	Replaces, Why                                      string // the ticket that has left in whose place it is booked, and why
 
-	seen *tank.Load // the load of that ticket
+	seen       *tank.Load // the load of that ticket
+	remeasured string     // by another table than that ticket
 }
 
 // What speaks against a ticket that a person writes.
@@ -110,6 +111,9 @@ func (w *ManualTicket) runTicket(t *Tank) cloud.RunTicket {
 	}
 	if w.Anyway != "" {
 		parts = append(parts, "entered anyway: "+w.Anyway)
+	}
+	if w.remeasured != "" {
+		parts = append(parts, w.remeasured)
 	}
 	if w.Comments != "" || parts == nil {
 		parts = append(parts, cmp.Or(w.Comments, byHand))

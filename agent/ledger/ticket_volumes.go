@@ -172,6 +172,7 @@ func (s *Site) inherit(w *ManualTicket, known []TicketRecord) {
 	if i < 0 || t == nil || known[i].Tank != w.Tank {
 		return
 	}
+	w.remeasured = remeasured(t, &known[i])
 	if k := originOf(known, i); k >= 0 {
 		w.seen = known[k].Load
 	}
@@ -187,6 +188,23 @@ func (s *Site) inherit(w *ManualTicket, known []TicketRecord) {
 	w.SealOff, w.SealOn, w.Purchaser = cmp.Or(w.SealOff, old.SealOff), cmp.Or(w.SealOn, old.SealOn), cmp.Or(w.Purchaser, old.Purchaser)
 	w.Comments = cmp.Or(w.Comments, old.Comments)
 }
+
+// remeasured says that a ticket's gauges make other barrels by the tank's table that is at work now than the ticket has; empty: they do
+// not, or nobody knows. The table of then is not kept.
+func remeasured(t *Tank, b *TicketRecord) string {
+	g, v := b.gauges(), b.Volumes
+	if g == nil || v == nil {
+		return ""
+	}
+	is, was := tableBarrels(t.Table, g[0])-tableBarrels(t.Table, g[1]), v.OpenBbl-v.CloseBbl
+	if math.Abs(is-was) < otherTable {
+		return ""
+	}
+	return fmt.Sprintf("by the table at work now, by which the gauges of %s make %.1f bbl; by the table of then they made %.1f", b.Number, is, was)
+}
+
+// otherTable is how many barrels tell another table from the rounding of gauges.
+const otherTable = 0.1
 
 // Retyped is a ticket that has left, of those known, as a person would write it: of the one that is booked in its place only what is wrong
 // has to be typed. Times or gauges that its record has not stay zero, and gauged says that it has gauges. Where no ticket that counts has the
@@ -211,8 +229,9 @@ func (s *Site) Retyped(number string, known []TicketRecord) (w ManualTicket, gau
 	return w, gauged, true
 }
 
-// Differences says what a ticket has from the one in whose place it is written, retyped as old, and what is another.
-func (s *Site) Differences(old, w ManualTicket, known []TicketRecord) (same []string, changed []Edit) {
+// Differences says what a ticket has from the one in whose place it is written, retyped as old, and what is another; and where the table is,
+// which barrels come from that.
+func (s *Site) Differences(old, w ManualTicket, known []TicketRecord) (same []string, changed []Edit, table string) {
 	s.inherit(&w, known)
 	names, before, after := []string{"tank", "start", "end", "opening gauge", "closing gauge"}, s.said(&old), s.said(&w)
 	for _, f := range editFields {
@@ -225,7 +244,7 @@ func (s *Site) Differences(old, w ManualTicket, known []TicketRecord) (same []st
 			same = append(same, strings.ReplaceAll(name, "_", " ")+" "+e.New)
 		}
 	}
-	return same, changed
+	return same, changed, w.remeasured
 }
 
 // said is what a person's ticket has, in the order of Differences; empty: it has it not.

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -268,11 +269,11 @@ func TestOnlyWhatIsWrongIsTyped(t *testing.T) {
 		t.Fatalf("%+v, %t, %t", old, gauged, ok)
 	}
 	w := old
-	if same, changed := site.Differences(old, w, known); changed != nil || len(same) < 7 {
+	if same, changed, table := site.Differences(old, w, known); changed != nil || len(same) < 7 || table != "" {
 		t.Errorf("nothing is another: %q, %v", same, changed)
 	}
 	w.Close++
-	if _, changed := site.Differences(old, w, known); len(changed) != 1 || changed[0].Field != "closing gauge" {
+	if _, changed, _ := site.Differences(old, w, known); len(changed) != 1 || changed[0].Field != "closing gauge" {
 		t.Errorf("one gauge is another: %v", changed)
 	}
 	if lost, gauged, ok := site.Retyped("A-2", known); !ok || gauged || !lost.Start.IsZero() || lost.Open+lost.Close != 0 {
@@ -280,5 +281,26 @@ func TestOnlyWhatIsWrongIsTyped(t *testing.T) {
 	}
 	if _, _, ok := site.Retyped("A-3", known); ok {
 		t.Error("a void ticket has no other in its place")
+	}
+}
+
+// A ticket in the place of another is measured by the table that is at work now; where that one was by another table, it says so.
+func TestAnotherTableIsSaidOfATicketInThePlaceOfOne(t *testing.T) {
+	site, tk, load := chainTank(t)
+	site.Tanks, site.Zone = []Tank{*tk}, time.UTC
+	known := []TicketRecord{{Number: "A-1", Tank: "TK-1", Seq: 1, Load: load, Volumes: site.volumes(tk, load, tk.stated(load))}}
+	was := known[0].Volumes.OpenBbl - known[0].Volumes.CloseBbl
+	w, _, _ := site.Retyped("A-1", known)
+	if _, _, table := site.Differences(w, w, known); table != "" || strings.Contains(w.runTicket(tk).Comments, "table") {
+		t.Errorf("by the same table: %q, %q", table, w.runTicket(tk).Comments)
+	}
+	now := &site.Tanks[0]
+	now.Table = tank.Cylinder(200, now.Height)
+	is := tableBarrels(now.Table, w.Open) - tableBarrels(now.Table, w.Close)
+	want := fmt.Sprintf("by which the gauges of A-1 make %.1f bbl; by the table of then they made %.1f", is, was)
+	w, _, _ = site.Retyped("A-1", known)
+	_, changed, table := site.Differences(w, w, known)
+	if changed != nil || !strings.Contains(table, want) || !strings.Contains(w.runTicket(now).Comments, want) {
+		t.Errorf("%q, %q, %q; want %q in both", changed, table, w.runTicket(now).Comments, want)
 	}
 }

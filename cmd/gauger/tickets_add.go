@@ -39,7 +39,7 @@ func addTicketFlags(f *pflag.FlagSet) *handTicket {
 		{&t.Purchaser, "purchaser", "`NAME`; default the tank's"},
 		{&t.Comments, "comments", "`TEXT`"},
 		{&t.Number, "number", "`NUMBER` of A-Z 0-9 and -; default one made of site, tank and start"},
-		{&t.Replaces, "replaces", "`NUMBER` of a wrong ticket that has left, in whose place it is booked, with all of it that is not given here"},
+		{&t.Replaces, "replaces", "`NUMBER` of a wrong ticket that has left, in whose place it is booked, with all of it that is not given here, and its barrels by the table at work now"},
 		{&t.Why, "why", "`TEXT`: why that one is wrong"},
 	} {
 		f.StringVar(x.into, x.name, "", x.about)
@@ -125,13 +125,16 @@ func (t *handTicket) takeOver(ctx context.Context, c *call, site *ledger.Site) (
 // sayTakenOver says what a ticket has from the one in whose place it is booked, and refuses one that is in nothing another.
 func sayTakenOver(c *call, site *ledger.Site, w ledger.ManualTicket, known []ledger.TicketRecord) error {
 	old, _, _ := site.Retyped(w.Replaces, known)
-	same, edits := site.Differences(old, w, known)
-	if edits == nil {
+	same, edits, table := site.Differences(old, w, known)
+	if edits == nil && table == "" {
 		return usageError{"ticket " + w.Replaces + " says the same already: give what is wrong with it, such as --close 3-06-0; the rest is taken over"}
 	}
 	var changed []string
 	for _, e := range edits {
 		changed = append(changed, e.String())
+	}
+	if table != "" {
+		changed = append(changed, "barrels "+table+". That is right where the table was corrected; of a load in another tank, or before it was changed, the table of then counts, which gauger has not kept")
 	}
 	return printf(c.err, "from %s: %s; changed: %s\n", w.Replaces, strings.Join(same, ", "), strings.Join(changed, "; "))
 }
