@@ -83,7 +83,7 @@ func (x *auxiliary) oneOpening(t *Tank, a, b draw) (one, sure bool) {
 }
 
 // startAndEndByValve gives a draw the instants at which the load valve was opened and closed. Where the
-// level saw the flow a little outside of them the gauges stay.
+// level saw the flow a little outside of them the gauges stay. One that was open over a load before and stays shut asks.
 func (ts *tankState) startAndEndByValve(t *Tank, d *draw) {
 	first, last := *d, *d
 	if d.parts > 1 { // the valve may have been shut in a pause
@@ -102,6 +102,11 @@ func (ts *tankState) startAndEndByValve(t *Tank, d *draw) {
 			ts.moveEnd(t, d, o.to)
 		}
 		d.end = math.Max(o.to, d.start)
+	}
+	followed := func(x draw) bool { _, ok := ts.aux.openingOf(t, x); return ok }
+	open := func(o span) bool { return o.from < d.end+valveSlack && o.to > d.start-valveSlack }
+	if slices.ContainsFunc(asDraws(ts.reports.loads), followed) && !slices.ContainsFunc(ts.aux.openings(), open) {
+		d.doubt("the load valve's contact was open over a load before, and stayed shut over this one: it left another way, or the contact broke")
 	}
 }
 

@@ -96,6 +96,38 @@ func TestSilentContactIsRemarked(t *testing.T) {
 	}
 }
 
+// A contact that was open over the loads before and stays shut while oil leaves says that it left another way: that asks. Where it followed again it
+// does not, nor where it never did.
+func TestAValveThatStaysShutAsks(t *testing.T) {
+	var moves []tanktest.Move
+	for _, at := range []float64{4, 8, 12} {
+		moves = append(moves, tanktest.Move{From: at * tanktest.Hour, Bbl: 60, Rate: 4.5})
+	}
+	w := tanktest.Well{Level0: 200, Inflow: 60, Moves: moves}
+	shown := func(k int) [2]float64 { return [2]float64{moves[k].From - 40, moves[k].End() + 40} }
+	for name, c := range map[string]struct {
+		open [][2]float64
+		asks []bool
+	}{
+		"follows":        {[][2]float64{shown(0), shown(1), shown(2)}, []bool{false, false, false}},
+		"never":          {nil, []bool{false, false, false}},
+		"not the second": {[][2]float64{shown(0), shown(2)}, []bool{false, true, false}},
+		"stuck open":     {[][2]float64{{shown(0)[0], 1e6}}, []bool{false, false, false}},
+	} {
+		r := newRig(t, w)
+		r.wired(func(s float64) float64 { return flag(s, c.open...) })
+		r.run(0, 15*tanktest.Hour)
+		for k, l := range r.loads {
+			if asks := len(l.Review) > 0; asks != c.asks[k] {
+				t.Errorf("%s: load %d asks %q", name, k, l.Review)
+			}
+		}
+		if len(r.loads) != 3 {
+			t.Errorf("%s: %+v", name, r.loads)
+		}
+	}
+}
+
 // Of two loads that a gateway tells each five minutes, the second begins behind the first: what rose in ten minutes before the first, since one of its polls
 // failed, is no echo that the second began under.
 func TestASecondLoadDoesNotBeginBeforeTheFirst(t *testing.T) {
