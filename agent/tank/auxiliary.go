@@ -103,6 +103,9 @@ const (
 	waterLate   = 0.2  // share of its fall by which the interface may differ from the level's, on average
 	partlyWater = 0.25 // share of the level's fall that the interface fell too, from which on water may have been drawn
 	waterDrift  = 1.5  // times the level's fall that the interface may fall
+	waterSure   = 1.5  // in that it falls by no error of its transmitter, or emulsion that breaks
+	waterTimes  = 2.0  // times what it strayed before a draw that its fall is more than that
+	waterLook   = 2400 // s before a draw in which it shows how it strays; as much is stored
 )
 
 // waterFollowed says that the interface went down with the level and not at once, as a float
@@ -140,12 +143,27 @@ func (x *auxiliary) waterDrawn(t *Tank, d draw, levelAt func(at float64) (float6
 	return ok && fell >= explainedShare*d.fall() && x.waterFollowed(d, fell, levelAt)
 }
 
-// doubtWater says of a draw of oil that it may be one of water: the interface fell too, by a share of what the level fell. One that stopped at the least
-// that its float shows fell by so much at least.
+// doubtWater says of a draw of oil that some of it may be water: the interface fell too, by a share of what the level fell, or by more than it strays.
+// One that stopped at the least that its float shows fell by so much at least.
 func (x *auxiliary) doubtWater(t *Tank, d *draw) {
-	if fell, ok := x.waterFell(d.start, d.end); t.Interface && ok && t.Group == "" && fell >= partlyWater*d.fall() && fell*t.Table.PerInch(d.closing.level) >= wrongBbl(t.volume(*d)) {
+	fell, ok := x.waterFell(d.start, d.end)
+	if !ok || !t.Interface || t.Group != "" || fell*t.Table.PerInch(d.closing.level) < wrongBbl(t.volume(*d)) {
+		return
+	}
+	if fell >= min(partlyWater*d.fall(), math.Max(waterSure, waterTimes*x.waterStrayed(d.start))) {
 		d.doubtGauge(&d.closing, fell/2, "the oil/water interface fell by %.1f in meanwhile: water was drawn, or some of it is", fell)
 	}
+}
+
+// waterStrayed is between how many inches the middles of five values of the interface lay before a draw.
+func (x *auxiliary) waterStrayed(start float64) float64 {
+	b := between(x.water, start-waterLook, start)
+	low, high := math.Inf(1), math.Inf(-1)
+	for n := 5; n <= len(b); n++ {
+		v := stats.Median(values(b[n-5 : n]))
+		low, high = math.Min(low, v), math.Max(high, v)
+	}
+	return math.Max(0, high-low)
 }
 
 // waterAt is the level of the oil/water interface about an instant, inches; nil when it is not known.
