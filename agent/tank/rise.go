@@ -73,8 +73,11 @@ func (s siteTanks) partlyMoved(i int, d draw, removed float64) (why string, bbl 
 		other := s.st.tanks[j]
 		_, seen := other.riseKnown(o, from, to, other.readFar())
 		rose, known := other.riseKnown(o, from, to, other.interval.gapMin(o, s.site.speed))
-		if known && rose >= math.Max(wrongBbl(removed), partMoved*removed) && other.filledFast(o, from, to) && !s.wellTurned(i, j, from, to) && !onlyBack(other, from, to) {
-			return fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, faster than a well fills it: some of this moved there", o.ID, rose), rose
+		if known && rose >= wrongBbl(removed) && !s.wellTurned(i, j, from, to) && !onlyBack(other, from, to) &&
+			(rose >= partMoved*removed && other.filledFast(o, from, to) || other.pumpedInto(o, from, to, rose)) {
+			at := other.levels.roseIn(from, to, other.inflow(o, from).usual)
+			return fmt.Sprintf("tank %s rose by %.1f bbl in %s, %s after its start and faster than a well fills it: some of this may have moved there",
+				o.ID, rose, spanText(at.hi-at.lo), spanText(math.Max(0, at.lo-d.start))), rose
 		}
 		if rose := other.roseUnseen(o, from, to); !seen && rose >= explainedShare*removed && rose <= removed/explainedShare {
 			return fmt.Sprintf("tank %s was not read meanwhile and held %.1f bbl more behind it: a transfer, and maybe no load", o.ID, rose), 0
@@ -143,6 +146,15 @@ func (ts *tankState) filledFast(t *Tank, from, to float64) bool {
 		rose := ts.levels.mostRisen(from, to, long)
 		return rose*t.Table.PerInch(ts.last.v) >= fillSlow/60*long && rose > burstTimes*ts.levels.mostRisen(from-learnFrom, from, long)
 	})
+}
+
+// pumpedInto says that a tank rose by so many barrels between two times as fast as a pump fills it, and neither its noise nor, again and again in the
+// day before, its well lifts it so.
+func (ts *tankState) pumpedInto(t *Tank, from, to, bbl float64) bool {
+	usual, per := ts.inflow(t, from).usual, t.Table.PerInch(ts.last.v)
+	span := ts.levels.roseIn(from, to, usual)
+	long, noise := math.Max(span.hi-span.lo, 4*ts.interval.fresh()), restSigmas*ts.noise.perSample()*per
+	return ts.levels.lifts(from, bbl/per/burstTimes, usual) < liftsMany && bbl >= math.Max(2*noise, fillSlow/60*long) && bbl > burstTimes*per*ts.levels.mostRisen(from-learnFrom, from, long)
 }
 
 // turnsWith says that where a draw of one tank began and ended, the level of another turned by as much the other way, rising, at rest, or drawn
