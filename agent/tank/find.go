@@ -356,6 +356,19 @@ func silenceIn(b []sample, d draw) float64 {
 	return math.Min(long, d.gap)
 }
 
+// gapTold is the silence in seconds in a draw from which on its ticket tells of it: a gap for this tank, or of one that reports only changes, which
+// may be silent for long, half as long again as any in the hours before.
+func (ts *tankState) gapTold(t *Tank, d draw, speed float64) float64 {
+	b, longest := between(ts.levels.recent, d.start-keepFor, d.start), t.Loads.GapMin.Seconds()/1.5
+	for k := 1; k < len(b); k++ {
+		longest = math.Max(longest, b[k].t-b[k-1].t)
+	}
+	if gap := ts.interval.gapMin(t, speed); len(b) < heldFew || gap < 1.5*longest {
+		return gap
+	}
+	return 1.5 * longest
+}
+
 // believed are samples in which a fall is looked for: without false echoes, nor hatches that a sensor of the gas felt open and shut.
 func (ts *tankState) believed(t *Tank, b []sample) []sample {
 	b = ts.withoutEchoes(b)

@@ -381,7 +381,7 @@ func (s siteTanks) remarks(i int, d draw, l Load) (says []string, factor float64
 	say(!paused && !pipe && len(l.Review) == 0 && all > most && all <= moreThanOne*most, twoTrucks, "%.0f bbl at once, where a truck holds %g: one truck or two", all, most)
 	at := s.st.bootedAt * s.site.speed
 	say(at > d.start && at < d.end, 0.9, "restarted inside the load")
-	say(len(l.Review) == 0 && d.gap >= ts.interval.gapMin(t, s.site.speed), 1, "data gap %s", spanText(d.gap))
+	say(len(l.Review) == 0 && d.gap >= ts.gapTold(t, d, s.site.speed), 1, "data gap %s", spanText(d.gap))
 	return o.why, o.factor
 }
 
