@@ -3,7 +3,7 @@ VERSION := $(shell deploy/version.sh)
 # The program that ships: static, without paths of the machine that built it. A plain "go build ./cmd/gauger" makes one that behaves the same.
 # What prints, asks and waits, ours and of libraries: inlining within it buys nothing and takes 1.0 of the 20 MB.
 CALM := cmd/gauger agent agent/page agent/control agent/ledger config/... agent/commission agent/cloud/... agent/dialogue agent/apply agent/bundle agent/link agent/flash agent/filling agent/clock outbox/preflight agent/console agent/fleet agent/plot agent/audit agent/tankbook collectors/host collectors/sim collectors/modbus/survey collectors/modbus/maps collectors/mqtt/sparkplug
-CALMER := net/http net/textproto net/url mime/multipart encoding/csv html github.com/gorilla/websocket github.com/spf13/... go.yaml.in/yaml/v3 text/template/... html/template github.com/prometheus/common/... crypto/tls crypto/x509 encoding/asn1
+CALMER := net net/netip vendor/golang.org/x/... net/http net/textproto net/url mime/multipart encoding/csv html github.com/gorilla/websocket github.com/spf13/... go.yaml.in/yaml/v3 text/template/... html/template github.com/prometheus/common/... crypto/tls crypto/x509 encoding/asn1
 GOBUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false $(addsuffix =-l,$(addprefix -gcflags=,$(addprefix gauger/,$(CALM)) $(CALMER))) -ldflags "-s -w -X main.version=$(VERSION)"
 # Tools are kept apart for each Go: one built by an older Go cannot read a newer one's packages.
 TOOLS   := bin/tools/$(shell go env GOVERSION)
