@@ -91,9 +91,8 @@ func (c *Config) ChangesFrom(old *Config) (all []Change, err error) {
 	if all, err = changesBetween(&was, &now); err != nil {
 		return nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.Service.Wire.Headers)) {
-		is, was := c.Service.Wire.Headers[name], old.Service.Wire.Headers[name]
-		if is != was && cloud.SecretHeader(name, is) && cloud.SecretHeader(name, was) { // both are written as (hidden)
+	for name, is := range c.Service.Wire.Headers {
+		if was := old.Service.Wire.Headers[name]; is != was && cloud.SecretHeader(name, is) && cloud.SecretHeader(name, was) { // both are written as (hidden)
 			all = append(all, Change{"service.wire.headers." + name, "(hidden)", another})
 		}
 	}

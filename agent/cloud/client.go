@@ -14,6 +14,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"gauger/agent/cloud/keys"
@@ -59,6 +60,10 @@ type Client struct {
 	// Heard is told the Date of each answer, when it came and whether a verified TLS connection stands behind it; and one that a certificate
 	// would be valid at which is not. It is set before the first request; nil: nobody asks.
 	Heard func(now, date time.Time, verified bool)
+
+	// Silence is a string: what was asked last, where, and what came instead of an answer of the service. Empty where it answered, if only with a
+	// refusal. Records that are sent tell of themselves.
+	Silence atomic.Value
 
 	base      *url.URL
 	segments  Segments

@@ -160,6 +160,11 @@ func (c *Client) failure(r request, p reply) *Error {
 	if e.Foreign {
 		e.Cause = ErrShape
 	}
+	why := ""
+	if e.Class == Wait || e.Class == WrongAddress || e.Class == Ambiguous {
+		why = routes[r.op].doing + " at " + c.base.String() + ": " + e.Message
+	}
+	c.Silence.Store(why)
 	return e
 }
 

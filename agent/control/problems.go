@@ -60,6 +60,10 @@ func (d *Server) problems(s Status) []Problem {
 		for _, text := range d.Client.Keys().Endings() {
 			all = append(all, Problem{Cost: Tickets, Text: text})
 		}
+		// Nobody knows whether the address of a service that has never accepted a key is right. An outage later, and what waits, are told of the records.
+		if why, _ := d.Client.Silence.Load().(string); why != "" && s.Waiting() == 0 && s.Reached.IsZero() {
+			all = append(all, Problem{Cost: Tickets, Text: "no answer of the service yet: " + why + unreachedHint(why), Do: "`gauger devices query` asks again"})
+		}
 	}
 	if text, do := d.Ledger.MendedWarning(s.Now); text != "" {
 		all = append(all, Problem{Cost: Tickets, Text: text, Do: do})

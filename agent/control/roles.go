@@ -117,7 +117,7 @@ func LooksOnly(request string) bool {
 func (d *Server) Allow(ctx context.Context, verb string, needs Role, args json.RawMessage) error {
 	who := CallerOf(ctx)
 	if who.Means != "" && who.Means != d.Site.ID && needs != Look {
-		return fmt.Errorf("nothing was done: the gauger that answers is that of %s (%s), and the file that -c names is of %s; give the --socket of the one that is meant", d.Site.Name, d.Site.ID, who.Means)
+		return fmt.Errorf("nothing was done: site %s (%s) answers, and the file of -c is of %s; give its --socket", d.Site.Name, d.Site.ID, who.Means)
 	}
 	err := d.Roles.refusal(who, verb, needs)
 	if err == nil {

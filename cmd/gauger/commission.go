@@ -77,7 +77,7 @@ func (o *commissionOptions) run(ctx context.Context, c *call, args []string) err
 	k.Say("%s of %s left to look at. Ctrl-C stops; `gauger commission` then goes on here.", countText(len(left), "point"), cfg.Site)
 	if daemon, err := c.dial(); err == nil {
 		if daemon.Means != "" {
-			return errors.New("nothing was commissioned: what would be read are another site's levels")
+			return errors.New("another site's levels: nothing was done")
 		}
 		if other := otherAtWork(ctx, c, daemon); other != "" && len(left) > 0 {
 			k.Say("! gauger is running, and what is read are its readings%s.", other)

@@ -47,7 +47,7 @@ func (c *call) dial() (*console.Client, error) {
 		c.fileGiven = false
 		if cfg, err := config.Load(c.config); err == nil && d.Site != "" && cfg.ID != d.Site {
 			c.means = cfg.ID
-			fmt.Fprintf(c.err, "%s is of site %s, and on %s answers the gauger of site %s, of which what follows is; give the --socket of the one that is meant\n", c.config, cfg.ID, c.socket, d.Site)
+			fmt.Fprintf(c.err, "%s is of site %s, and on %s answers site %s: what follows is of that; give the --socket of the one that is meant\n", c.config, cfg.ID, c.socket, d.Site)
 		}
 	}
 	d.Means = c.means

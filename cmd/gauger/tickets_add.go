@@ -134,7 +134,7 @@ func sayTakenOver(c *call, site *ledger.Site, w ledger.ManualTicket, known []led
 		changed = append(changed, e.String())
 	}
 	if table != "" {
-		changed = append(changed, "barrels "+table+". That is right where the table was corrected; of a load in another tank, or before it was changed, the table of then counts, which gauger has not kept")
+		changed = append(changed, "barrels "+table+": right if the table was corrected; if the tank itself is another since, the table of then counts")
 	}
 	return printf(c.err, "from %s: %s; changed: %s\n", w.Replaces, strings.Join(same, ", "), strings.Join(changed, "; "))
 }
