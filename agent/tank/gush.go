@@ -7,7 +7,6 @@ import (
 )
 
 const (
-	liftsMany  = 2      // times in a day that a level is lifted at once, from which on it is its well
 	truckTail  = 1200.0 // s behind the knee of a draw for which it is topped off at most
 	gushLong   = 1500.0 // s in which a lump comes, that comes at once at first and then less
 	gushTail   = 900.0  // s of its second part
@@ -213,16 +212,4 @@ func shortOfSlug(ts *tankState, t *Tank, d draw, bbl, off float64) (float64, flo
 		return left * per, 2 * unsure * per
 	}
 	return bbl, off
-}
-
-// lifts is how often in the day before a time the level rose at once by some inches beyond a rate, as the history shows it.
-func (l *levels) lifts(at, inches, rate float64) (n int) {
-	h := between(l.history, at-inflowDay, at)
-	for k := 2; k < len(h); k++ {
-		if float64(h[k].v-h[k-2].v)-rate*(h[k].t-h[k-2].t) >= inches {
-			n++
-			k += 2
-		}
-	}
-	return n
 }

@@ -33,6 +33,7 @@ func TestALittleThatMovesAmidALoadAsks(t *testing.T) {
 		"its plunger":            {0, 0, lumps(load.From+600-8*5400, 5400, 6, 1.6), ""},
 		"its seldom slugs":       {0, 20, lumps(load.From+900-2*5*tanktest.Hour, 5*tanktest.Hour, 9, 2), ""},
 		"its timer":              {0, 0, lumps(load.From+300-6*7200, 7200, 12, 0.8), ""},
+		"a step of its sensor":   {0, 0, []tanktest.Move{{From: load.From + 500, Bbl: -9, Rate: 600}}, ""},
 		"its well comes on":      {0, 0, []tanktest.Move{{From: load.From + 500, Bbl: -200, Rate: 0.6}}, ""},
 	} {
 		w := []tanktest.Well{{Level0: 160, Inflow: 60, Moves: []tanktest.Move{load}}, {Level0: 60, Inflow: c.steady, Moves: c.well}}

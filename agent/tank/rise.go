@@ -148,13 +148,13 @@ func (ts *tankState) filledFast(t *Tank, from, to float64) bool {
 	})
 }
 
-// pumpedInto says that a tank rose by so many barrels between two times as fast as a pump fills it, and neither its noise nor, again and again in the
-// day before, its well lifts it so.
+// pumpedInto says that a tank rose by so many barrels between two times as fast as a pump fills it, and neither at once nor by its noise; nor did its well
+// lift it so again and again in the day before.
 func (ts *tankState) pumpedInto(t *Tank, from, to, bbl float64) bool {
-	usual, per := ts.inflow(t, from).usual, t.Table.PerInch(ts.last.v)
+	usual, per, each := ts.inflow(t, from).usual, t.Table.PerInch(ts.last.v), ts.interval.fresh()
 	span := ts.levels.roseIn(from, to, usual)
-	long, noise := math.Max(span.hi-span.lo, 4*ts.interval.fresh()), restSigmas*ts.noise.perSample()*per
-	return ts.levels.lifts(from, bbl/per/burstTimes, usual) < liftsMany && bbl >= math.Max(2*noise, fillSlow/60*long) && bbl > burstTimes*per*ts.levels.mostRisen(from-learnFrom, from, long)
+	long, most := math.Max(span.hi-span.lo, 4*each), pumpUsual/60*(span.hi-span.lo+each)
+	return bbl <= most && bbl >= math.Max(fillSlow/60*long, 2*restSigmas*ts.noise.perSample()*per) && bbl > burstTimes*per*ts.levels.mostRisen(from-learnFrom, from, long) && lifts(between(ts.levels.history, from-inflowDay, from), bbl/per/burstTimes, usual) < 2
 }
 
 // turnsWith says that where a draw of one tank began and ended, the level of another turned by as much the other way, rising, at rest, or drawn

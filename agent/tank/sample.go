@@ -386,3 +386,14 @@ func saturated(sensor string, b, other, seen []sample, side float64) bool {
 	moves := math.Abs(halves[0]-halves[1]) > atomMoves*math.Sqrt(at*(1-at/n)) // and on its end it would not
 	return beyond >= atomBeyond && math.Min(halves[0], halves[1]) >= at/4 && !moves
 }
+
+// lifts is how often a history rose at once by some inches beyond a rate.
+func lifts(h []sample, inches, rate float64) (n int) {
+	for k := 2; k < len(h); k++ {
+		if float64(h[k].v-h[k-2].v)-rate*(h[k].t-h[k-2].t) >= inches {
+			n++
+			k += 2
+		}
+	}
+	return n
+}
