@@ -166,8 +166,8 @@ func (k *commissioner) sayLevel(p commission.Place, got []control.PointReading) 
 	}
 	text := fmt.Sprintf("  reads %.2f %s = %s (feet-inches-quarters), by %s", median, got[0].Unit, tank.Length(inches).Gauge(), countText(len(all), "reading"))
 	text += when(p.Offset != 0, fmt.Sprintf("; with the offset of %gin it is %s", float64(p.Offset), (tank.Length(inches)+p.Offset).Gauge()))
-	age := time.Since(got[len(got)-1].At)
-	k.Say("%s", text+when(age > time.Minute, "; it is "+durationText(age.Round(time.Second))+" old"))
+	at := got[len(got)-1].At
+	k.Say("%s", text+when(time.Since(at) > time.Minute, "; that was "+control.Ago(time.Now(), at)))
 }
 
 // checkGauge reads a hand gauge, which must have a unit.
@@ -284,6 +284,10 @@ func (k *commissioner) sample(parent context.Context, p collectors.Point, most i
 		}
 		if r.Quality != "good" {
 			why = r.Quality + ": " + r.Error
+			return nil
+		}
+		if old := (site{k.cfg}).outdated(p, r.At); old != "" {
+			why = fmt.Sprintf("%s %s, but %s", shortValue(string(r.Value)), r.Unit, old)
 			return nil
 		}
 		if got = append(got, r); len(got) == 1 {

@@ -112,6 +112,8 @@ type readingPrinter struct {
 	err     error                     // of the output
 	awaited map[collectors.Point]bool // still to come, templates under their own names; nil: everything is printed as it arrives
 	heard   map[collectors.Point]bool // printed
+	kept    []collectors.Reading      // of before, of what is awaited: a newer one is better
+	last    bool                      // no newer one comes
 	done    context.CancelFunc
 	memory  map[string][]byte
 	missing map[string]string                // by the point: what its messages have instead of its value
@@ -135,8 +137,12 @@ func (r *readingPrinter) print(s control.PointReading) error {
 	if r.see != nil {
 		return r.see(s)
 	}
-	if why := r.site.impossible(s); why != "" && s.Quality == "good" {
-		r.bad, s.Quality, s.Error = true, "bad", why
+	if s.Quality == "good" {
+		if why := r.site.impossible(s); why != "" {
+			r.bad, s.Quality, s.Error = true, "bad", why
+		} else if why := r.site.outdated(s.Point, s.At); why != "" {
+			r.bad, s.Quality, s.Error = true, "uncertain", why
+		}
 	}
 	if r.json {
 		b, err := json.Marshal(s)
@@ -149,7 +155,9 @@ func (r *readingPrinter) print(s control.PointReading) error {
 	if value == "null" {
 		value, unit = "-", ""
 	}
-	line := fmt.Sprintf("%s  %-*s  %12s %-7s  %-9s  %s", s.At.In(r.site.zone()).Format(time.TimeOnly), r.width, s.Point, value, unit, s.Quality, s.Error)
+	at := s.At.In(r.site.zone())
+	layout := either(at.Format(time.DateOnly) == time.Now().In(at.Location()).Format(time.DateOnly), time.TimeOnly, time.DateTime)
+	line := fmt.Sprintf("%s  %-*s  %12s %-7s  %-9s  %s", at.Format(layout), r.width, s.Point, value, unit, s.Quality, s.Error)
 	return printf(r.out, "%s\n", strings.TrimRight(line, " "))
 }
 
@@ -230,6 +238,10 @@ func (r *readingPrinter) fromDevices(parent context.Context, cfg *config.Config,
 	case parent.Err() != nil:
 		return errors.New("interrupted before every point was heard")
 	}
+	r.last = true
+	if err := r.Emit(parent, r.kept); err != nil {
+		return err
+	}
 	return r.printUnheard(pointsAndTemplates(cfg), func(p collectors.Point) string {
 		return when(r.awaited[p], cmp.Or(r.missing[string(p)], fmt.Sprintf("nothing was heard for %s", wait)))
 	})
@@ -254,6 +266,10 @@ func (r *readingPrinter) Emit(ctx context.Context, batch []collectors.Reading) e
 			continue
 		}
 		if r.awaited != nil {
+			if !r.last && (x.AgeUnknown || r.site.outdated(x.Point, x.At) != "") {
+				r.kept = append(r.kept, x)
+				continue
+			}
 			r.markHeard(x.Point)
 		}
 		r.err = r.print(control.PointReadingOf(x))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"gauger/collectors"
 )
@@ -25,12 +26,27 @@ func TestReadDoesNotTakeThePastForNow(t *testing.T) {
 	ended := false
 	r := &readingPrinter{out: &out, awaited: map[collectors.Point]bool{"radio/n": true}, done: func() { ended = true }}
 	for _, x := range []collectors.Reading{{Value: 1, Past: true}, {Value: 2}, {Value: 3}} {
-		x.Point, x.Quality = "radio/n", collectors.Good
+		x.Point, x.Quality, x.At = "radio/n", collectors.Good, time.Now()
 		if err := r.Emit(t.Context(), []collectors.Reading{x}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if got := strings.Fields(out.String()); len(got) != 4 || got[2] != "2" || !ended {
 		t.Errorf("printed: %q, ended: %t; want the 2 alone", got, ended)
+	}
+}
+
+// TestReadPrefersALiveValue: a message that the broker has kept comes first, and is printed where no other comes.
+func TestReadPrefersALiveValue(t *testing.T) {
+	var out bytes.Buffer
+	r := &readingPrinter{out: &out, awaited: map[collectors.Point]bool{"radio/n": true}, done: func() {}}
+	for _, x := range []collectors.Reading{{Value: 1, At: time.Now().AddDate(0, 0, -42)}, {Value: 2, At: time.Now(), AgeUnknown: true}, {Value: 3, At: time.Now()}} {
+		x.Point, x.Quality = "radio/n", collectors.Good
+		if err := r.Emit(t.Context(), []collectors.Reading{x}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Fields(out.String()); len(got) != 4 || got[2] != "3" || r.bad {
+		t.Errorf("printed: %q, bad: %t; want the 3 alone", got, r.bad)
 	}
 }

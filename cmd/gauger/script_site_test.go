@@ -247,6 +247,15 @@ func (s *testSite) got(ts *testscript.TestScript, what string) {
 	}
 }
 
+// retainCmd has the broker keep a message of 42 days ago: retain TOPIC TEXT, with THEN for its time.
+func (s *testSite) retainCmd(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: retain TOPIC TEXT")
+	}
+	text := strings.ReplaceAll(args[1], "THEN", time.Now().UTC().AddDate(0, 0, -42).Format(time.RFC3339))
+	ts.Check(s.mqtt.Publish(args[0], []byte(text), true, 1))
+}
+
 // plcCmd is the script's hand at the PLC: plc silent | exception CODE | well | set ADDRESS VALUE.
 func (s *testSite) plcCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {

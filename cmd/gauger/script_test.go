@@ -47,6 +47,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"service": func(ts *testscript.TestScript, neg bool, args []string) { siteOfScript(ts).serviceCmd(ts, neg, args) },
 			"plc":     func(ts *testscript.TestScript, neg bool, args []string) { siteOfScript(ts).plcCmd(ts, neg, args) },
+			"retain":  func(ts *testscript.TestScript, neg bool, args []string) { siteOfScript(ts).retainCmd(ts, neg, args) },
 			"appears": appearsCmd,
 			"daemon":  daemonCmd,
 			"exits":   exitsCmd,

@@ -123,6 +123,21 @@ func (h site) points(names []string) []config.PointInfo {
 	return out
 }
 
+// outdated says how old a reading is that is too old for what is now: older than its point's interval and some minutes more; empty: it
+// is not. A recording tells of its own time.
+func (h site) outdated(p collectors.Point, at time.Time) string {
+	most := 10 * time.Minute
+	if time.Since(at) > most && h.cfg != nil {
+		h.cfg.Refer(p)
+		info, _ := h.cfg.PointInfo(p)
+		if info.Point != "" && h.cfg.Devices[info.Device].Kind() == "recording" {
+			return ""
+		}
+		most += info.Every
+	}
+	return when(time.Since(at) > most, "that was "+control.Ago(time.Now(), at)+", and nothing newer came")
+}
+
 // impossible says that a value cannot be what a tank takes it for, its level or a figure of its tickets; empty: it can, or no tank takes it.
 func (h site) impossible(s control.PointReading) string {
 	v, err := strconv.ParseFloat(string(s.Value), 64)
