@@ -302,7 +302,7 @@ func TestAStepHoursAfterALoadThatUndoesAnother(t *testing.T) {
 		r := newRig(t, tanktest.Well{Level0: 180, Inflow: 60, Moves: []tanktest.Move{aLoad}})
 		r.sensor = func(i int, s, v float64) (float64, bool) { return tanktest.Radar(i, s, c.shows(s, v)), true }
 		r.run(0, at+4*tanktest.Hour)
-		advised := slices.ContainsFunc(r.events, func(e Event) bool { return strings.Contains(e.Note, "if a truck came") })
+		advised := slices.ContainsFunc(r.events, func(e Event) bool { return strings.Contains(e.Note, "if a truck") })
 		if len(r.loads) != 1 || len(r.corrections) != c.correct || advised != (name == "lifted") {
 			t.Errorf("%s: %+v, corrected by %+v, advised %t: %+v", name, r.loads, r.corrections, advised, r.events)
 		}
