@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -284,7 +284,10 @@ func (d Device) overlap() (first collectors.Problem, found bool) {
 		}
 		spans = append(spans, span{i, from, from + count, table, key, k})
 	}
-	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.table, b.table), cmp.Compare(a.from, b.from)) })
+	sort.SliceStable(spans, func(i, j int) bool { // as in placesOf: smaller in the binary
+		a, b := spans[i], spans[j]
+		return cmp.Or(cmp.Compare(a.table, b.table), cmp.Compare(a.from, b.from)) < 0
+	})
 	many, was := 0, span{}
 	for i, is := range spans {
 		if i == 0 {
