@@ -54,6 +54,28 @@ func TestTheHandGaugeSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+func TestTwoTanksAreExchanged(t *testing.T) {
+	unknown := tank.Length(math.NaN())
+	for _, tt := range []struct {
+		name                            string
+		level, gauge, other, otherGauge tank.Length
+		want                            bool
+	}{
+		{"each was gauged what the other reads", 80, 82, 82.1, 80, true},
+		{"far apart", 80, 97.5, 97.5, 80.25, true},
+		{"the other was not gauged yet", 80, 82, 82.1, unknown, true},
+		{"the other is right", 80, 82, 82.1, 82, false},
+		{"the other is off too, elsewhere", 80, 82, 82.1, 84, false},
+		{"as the own level", 80, 80, 82.1, 82, false},
+		{"alike", 80, 80.5, 80.4, 80, false},
+		{"nothing is read there", 80, 82, unknown, 80, false},
+	} {
+		if got := Exchanged(tt.level, tt.gauge, tt.other, tt.otherGauge); got != tt.want {
+			t.Errorf("%s: %t", tt.name, got)
+		}
+	}
+}
+
 func TestTheGaugeProvesTheOrderOfWords(t *testing.T) {
 	bits := math.Float32bits(171.25)
 	float := []uint16{uint16(bits >> 16), uint16(bits)}

@@ -67,6 +67,13 @@ func Judge(g Gauged) (Verdict, error) {
 	return v, nil
 }
 
+// Exchanged says that a tank of such a level was gauged what another one reads, and the other what this one does, unless it was not gauged
+// (NaN). Levels that are alike prove nothing.
+func Exchanged(level, gauge, other, otherGauge tank.Length) bool {
+	apart := func(a, b tank.Length, most float64) bool { return math.Abs(float64(a-b)) > most } // not where one is no number
+	return !apart(gauge, other, handError) && !apart(otherGauge, level, handError) && apart(level, other, 2*handError)
+}
+
 func (v *Verdict) doubt(format string, args ...any) {
 	v.Doubts = append(v.Doubts, fmt.Sprintf(format, args...))
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -281,6 +282,34 @@ func (k *commissioner) unread(ctx context.Context, p commission.Place, v *commis
 		return errSkipped
 	}
 	return k.conclude(ctx, p, v, commission.Verdict{}, wrong)
+}
+
+// exchanged doubts a level where another tank reads what this one was gauged.
+func (k *commissioner) exchanged(ctx context.Context, p commission.Place, v *commission.Visit) (doubts []string) {
+	ctx, cancel := context.WithTimeout(ctx, sampleSpan)
+	defer cancel()
+	for _, q := range commissionPlaces(k.cfg) {
+		if q.Role != commission.Level || q.Tank == p.Tank {
+			continue
+		}
+		gauge, err := tank.ParseLength(k.Given["gauge."+q.Tank])
+		seen, ok := k.walk.Of(q)
+		if !ok || time.Since(seen.At) > time.Hour {
+			got, _ := k.sample(ctx, q.Point, 1)
+			if len(got) == 0 {
+				continue
+			}
+			level, _ := tank.LevelInches(commission.Median(valuesOf(got)), got[0].Unit, q.Height)
+			seen.Level, seen.Gauge = tank.Length(level), tank.Length(math.NaN())
+		}
+		if err == nil {
+			seen.Gauge = gauge
+		}
+		if commission.Exchanged(v.Level, v.Gauge, seen.Level, seen.Gauge) {
+			doubts = append(doubts, p.Tank+" was gauged what "+q.Tank+" reads: are the two exchanged?")
+		}
+	}
+	return doubts
 }
 
 // setOffset writes the tank's offset into the configuration.

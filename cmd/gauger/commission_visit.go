@@ -121,6 +121,9 @@ func (k *commissioner) visitLevel(ctx context.Context, p commission.Place, v *co
 	if doubt != "" {
 		found.Doubts = append(found.Doubts, doubt)
 	}
+	if !found.Agrees {
+		found.Doubts = append(found.Doubts, k.exchanged(ctx, p, v)...)
+	}
 	return k.conclude(ctx, p, v, found, wrong)
 }
 
