@@ -129,7 +129,12 @@ func (v *Interview) askDevice(ctx context.Context, key, url string, unit int) er
 	err = v.askRegisters(ctx, key, url, unit, d)
 	given := func(point string) bool { return strings.HasPrefix(point, d.Name+"/") }
 	if err == nil && len(d.Points) == 0 && v.Probe != nil && !slices.ContainsFunc(v.Points, given) {
-		v.Say("  Unit %d has no point and is left out.", unit)
+		v.Say("  Unit %d has no point and is left out; back, or the next `gauger init`, asks for its registers again.", unit)
+		for at := range v.Kept { // one Enter too much is no answer for good
+			if strings.HasPrefix(at, key+"register.") {
+				delete(v.Kept, at)
+			}
+		}
 		v.site.Devices = v.site.Devices[:len(v.site.Devices)-1]
 	}
 	return err

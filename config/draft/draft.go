@@ -200,7 +200,7 @@ func (v *Interview) askDevices(ctx context.Context) error {
 		if err := first(func() error { return v.askModbus(ctx) }, func() error { return v.askBrokers(ctx) }); err != nil || len(v.site.Devices) > 0 || len(v.Given)+len(v.Points) > 0 {
 			return err
 		}
-		v.Say("\nNothing is read by this, and a tank's level needs a point: give a Modbus device or a broker. Ctrl-C ends.")
+		v.Say("\nNothing is read by this, and a tank's level needs a point: give a Modbus device or a broker; the same address asks for its registers again. Ctrl-C ends, and --fresh then asks all again.")
 		delete(v.Kept, "modbus.1.url")
 		delete(v.Kept, "mqtt.1.url")
 	}

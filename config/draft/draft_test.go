@@ -286,6 +286,26 @@ func TestUnitsWithoutPointsAreLeftOut(t *testing.T) {
 	}
 }
 
+// One Enter too many where a register is asked for loses no unit: the same address, and the run that goes on, ask for it again.
+func TestASkippedRegisterIsAskedAgain(t *testing.T) {
+	kept := map[string]string{}
+	run := func(in string) (*Interview, string) {
+		v, out := interview(in, kept)
+		v.Keep = func(all map[string]string) error { kept = maps.Clone(all); return nil }
+		_, _ = v.Run(t.Context()) // nobody answers the last question
+		return v, strings.Join(strings.Fields(out.String()), " ")
+	}
+	const register = "A register with a level, as on the wire: 100, or input 100"
+	_, said := run("Cooper\n\n\nhttps://api.example.com\n\n\n1\ntcp://10.20.0.5\n\n7\nplc\n\n\n\n\ntcp://10.20.0.5\n")
+	if strings.Count(said, register+" (Enter: none)") != 2 || !strings.Contains(said, "--fresh then asks all again") || !strings.Contains(said, "left out; back, or the next") {
+		t.Error(said)
+	}
+	v, said := run("100\n15-04-1\n1\n\n")
+	if len(v.site.Devices) != 1 || len(v.site.Devices[0].Points) != 1 {
+		t.Errorf("%q\n%s", kept, said)
+	}
+}
+
 // Units are looked for where the kind of line has them, and a silent line is explained as what it is.
 func TestASilentLineIsExplainedAsWhatItIs(t *testing.T) {
 	every := []Unit{{1, ""}, {2, ""}, {3, ""}, {4, ""}, {5, ""}, {6, ""}, {7, ""}, {8, ""}, {9, ""}, {10, ""}, {255, ""}}
