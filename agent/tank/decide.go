@@ -293,7 +293,7 @@ func (u *update) oilLoad(i int, ts *tankState, d draw, removed, now float64) {
 		d.opening.err, d.doubts = math.Hypot(d.opening.err, foam/2), append(d.doubts, said)
 	}
 	takeLate(ts, t, &d, now)
-	if g, foam := behindFoam(ts, t, d, now); foam > 0 && !u.sankInto(i, &d, now) {
+	if g, foam := behindFoam(ts, t, d, now); g.samples > 0 && !u.sankInto(i, &d, now) {
 		d.closing, d.foam = g, foam
 		d.doubts = append(d.doubts, stillFoam(ts, t, d, now)...)
 	}

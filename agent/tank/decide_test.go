@@ -63,14 +63,14 @@ func TestWhatIsBledBeforeALoadIsNotTheTrucks(t *testing.T) {
 	}
 }
 
-// Foam that stands on the oil from the end on, and goes down ten minutes later, slower than a pump, leaves a closing that
+// Foam that stands on the oil from the end on, and collapses ten minutes later, slower than a pump, leaves a closing that
 // is carried back to the end: what flowed in meanwhile was not taken.
 func TestFoamIsNoPartOfALoad(t *testing.T) {
 	w := aWell
 	w.Inflow = 300
 	r := newRig(t, w)
 	r.sensor = func(i int, s, v float64) (float64, bool) {
-		foam := 3 * stats.Clamp((s-aLoad.End()+60)/60, 0, 1) * (1 - stats.Clamp((s-aLoad.End()-600)/240, 0, 1))
+		foam := 3 * stats.Clamp((s-aLoad.End()+60)/60, 0, 1) * math.Exp(-math.Max(0, s-aLoad.End()-600)/90)
 		return tanktest.Radar(i, s, v+foam), true
 	}
 	r.run(0, 6*tanktest.Hour)

@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"fmt"
 	"math"
 
 	"gauger/agent/tank/stats"
@@ -10,6 +11,9 @@ const (
 	watchBack = 240.0  // s over which a fall is looked for
 	hintEvery = 300.0  // s between two hints that are stored
 	drawsLong = 5400.0 // s after which what looks as a fall tells of the sensor's noise
+	foamFresh = 1200.0 // s before a draw in which what foamed up has not gone yet
+	foamGoes  = 3000.0 // s in which it goes
+	foamTold  = 2      // rises, and points behind each, that tell
 )
 
 // watch looks, at each sample, whether the level falls as in a draw, and when it does,
@@ -168,3 +172,39 @@ func sprang(b []sample, k int, t *Tank) bool {
 }
 
 const jumpedRun = 60.0 // s for which a level may rise no higher and still be on its way up
+
+// foamAtOpening is by how many inches a level that rose within minutes before a draw is likely to sink again: behind such rises of the last
+// day it sank by the middle share of them; or by which it rose but once in the day. 0 where it did not, or of a sensor that sees no foam.
+func foamAtOpening(ts *tankState, t *Tank, d draw, once float64) (inches float64, said string) {
+	if t.Group != "" || t.Sensor == "float" || t.Sensor == "hydrostatic" {
+		return 0, ""
+	}
+	if once > 0 {
+		return once, fmt.Sprintf("level rose by %.1f in within an hour before it, as it never did, and stood there: foam at the opening, or oil that was brought", once)
+	}
+	low := d.opening.level
+	for _, v := range ts.levels.middles(d.start-foamFresh, d.start) {
+		low = math.Min(low, v)
+	}
+	rose, noise := math.Max(0, d.opening.level-low-d.usualInflow*foamFresh), leapNoise*ts.noise.perSample()
+	var shares []float64
+	h := ts.levels.history
+	for k := 2; k+1 < len(h) && h[k+1].t < d.start-foamFresh; k++ {
+		up := float64(h[k].v - h[k-2].v)
+		if up < math.Max(rose/3, noise) || h[k].v < h[k-1].v || h[k].v < h[k+1].v {
+			continue
+		}
+		sank, seen := 0.0, 0
+		for j := k + 1; j < len(h) && h[j].t < h[k].t+foamGoes && h[j].t < d.start-foamFresh; j++ {
+			sank, seen = math.Max(sank, float64(h[k].v-h[j].v)), seen+1
+		}
+		if k += seen; seen >= foamTold && sank <= up+noise { // else it was a load
+			shares = append(shares, math.Min(sank/up, 1))
+		}
+	}
+	if len(shares) < foamTold || d.deadband > 0 {
+		return 0, ""
+	}
+	inches = rose * stats.Median(shares)
+	return inches, fmt.Sprintf("level had just risen before it, and behind such rises it sinks by some %.1f in: foam at the opening", inches)
+}
