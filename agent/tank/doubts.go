@@ -269,6 +269,7 @@ func (u *update) takeRisen(i int, ts *tankState, d *draw, now float64) {
 // doubtReadings says of a draw what the readings themselves say against a load.
 func (s siteTanks) doubtReadings(i int, d *draw, now float64) {
 	t, ts := &s.site.tanks[i], s.st.tanks[i]
+	doubtDrain(ts, t, d, now)
 	long := math.Max(atomLong, atomMany*ts.interval.fresh())
 	before := between(ts.levels.recent, math.Max(d.start-long, ts.decidedTo), d.start)
 	after := between(ts.levels.recent, d.end, math.Min(d.end+long, d.next))

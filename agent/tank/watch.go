@@ -8,12 +8,18 @@ import (
 )
 
 const (
-	watchBack = 240.0  // s over which a fall is looked for
-	hintEvery = 300.0  // s between two hints that are stored
-	drawsLong = 5400.0 // s after which what looks as a fall tells of the sensor's noise
-	foamFresh = 1200.0 // s before a draw in which what foamed up has not gone yet
-	foamGoes  = 3000.0 // s in which it goes
-	foamTold  = 2      // rises, and points behind each, that tell
+	watchBack  = 240.0  // s over which a fall is looked for
+	hintEvery  = 300.0  // s between two hints that are stored
+	drawsLong  = 5400.0 // s after which what looks as a fall tells of the sensor's noise
+	foamFresh  = 1200.0 // s before a draw in which what foamed up has not gone yet
+	foamGoes   = 3000.0 // s in which it goes
+	foamTold   = 2      // rises, and points behind each, that tell
+	drainLong  = 3600.0 // s of rest before a load, in which its tank may drain evenly
+	drainRests = 300.0  // s behind a draw in which a gauge settles, foam collapses and a hose runs on
+	drainLeast = 480.0  // s of a half of a rest, at least, and readings in it
+	drainFew   = 6
+	drainEven  = 0.6        // share of the fastest of four halves that the slowest falls at least
+	drainRate  = 0.8 / 3600 // in/s that no gauge drifts, nor oil shrinks, at evening
 )
 
 // watch looks, at each sample, whether the level falls as in a draw, and when it does,
@@ -172,6 +178,31 @@ func sprang(b []sample, k int, t *Tank) bool {
 }
 
 const jumpedRun = 60.0 // s for which a level may rise no higher and still be on its way up
+
+// doubtDrain says that a level fell as evenly at rest right before a draw as right behind it, and so fast that more than makes its barrels wrong left
+// beside the truck. Gas, cooling oil, foam and what settles fall slower, ever slower, or on one side only.
+func doubtDrain(ts *tankState, t *Tank, d *draw, now float64) {
+	long, per := d.end-d.start, t.Table.PerInch(d.closing.level)
+	to := d.watched(t, now)
+	if t.Group != "" || t.feelsGas() || d.samples == 0 || d.foam+d.late > 0 || long <= 0 {
+		return
+	}
+	least, most, sum := math.Inf(1), 0.0, 0.0
+	from, behind := math.Max(ts.decidedTo+drainRests, d.start-drainLong), d.end+drainRests
+	middle, half := (from+d.start-rampClear)/2, (behind+to)/2
+	for _, in := range []bounds{{from, middle}, {middle, d.start - rampClear}, {behind, half}, {half, to}} {
+		b := between(ts.levels.recent, in.lo, in.hi)
+		l, ok := fit(b)
+		rough := fitSure * math.Max(ts.noise.perSample(), neighbourScatter(b)) * math.Sqrt(12/float64(len(b))) / (in.hi - in.lo)
+		if !ok || len(b) < drainFew || in.hi-in.lo < drainLeast || -l.slope < rough {
+			return
+		}
+		least, most, sum = math.Min(least, -l.slope), math.Max(most, -l.slope), sum-l.slope
+	}
+	if rate, gone := sum/4, sum/4*long*per; least >= math.Max(drainEven*most, drainRate) && gone > wrongBbl(t.volume(*d)) {
+		d.doubt("the level fell by %.1f bbl/h before and behind the load: %.1f bbl of it may be no load", rate*per*3600, gone)
+	}
+}
 
 // foamAtOpening is by how many inches a level that rose within minutes before a draw is likely to sink again: behind such rises of the last
 // day it sank by the middle share of them; or by which it rose but once in the day. 0 where it did not, or of a sensor that sees no foam.
