@@ -336,6 +336,34 @@ func TestAValueThatIsInNoMessageIsTold(t *testing.T) {
 	})
 }
 
+// TestAMissingValueIsNoSilence: one cause is told of once, and the device that speaks is not blamed.
+func TestAMissingValueIsNoSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := at(address, "field/tk1", "field/tk1")
+		d.Points[0].Value, d.Points[0].ExpectEvery = "level", 10*time.Second
+		d.Points[1].Name, d.Points[1].Value = "other", "lvl"
+		b, h := newBroker(t), newMemo()
+		start(t, h, collect(t, Session{Dial: b.dial}, d))
+		later(2 * time.Second)
+		for range 3 * missesTold {
+			b.publish(t, "field/tk1", `{"lvl": 142.5}`)
+			later(2 * time.Second)
+		}
+		if told, all := h.noticed("value-missing"), h.all("radio/field-tk1"); len(told) != 1 || !strings.Contains(told[0].Note, `has the keys "lvl"`) || all[len(all)-1].Quality != collectors.Bad {
+			t.Errorf("told %+v, read %v", told, all)
+		}
+		b.publish(t, "field/tk1", `{"level": 142.5, "lvl": 142.5}`)
+		later(2 * time.Second)
+		if told := h.noticed("value-missing"); len(told) != 2 || told[1].Until.IsZero() || len(h.noticed("silent")) > 0 {
+			t.Errorf("its end: %+v, silent: %+v", told, h.noticed("silent"))
+		}
+		later(time.Minute)
+		if len(h.noticed("silent")) != 1 {
+			t.Errorf("silent then: %+v", h.noticed("silent"))
+		}
+	})
+}
+
 // TestWhatIsMissingNamesWhatIsThere, and is still errAbsent.
 func TestWhatIsMissingNamesWhatIsThere(t *testing.T) {
 	for path, want := range map[string]string{"a": `which has the keys "tank"`, "tank.level.in": `"tank.level" there is a single value`, "tank.list[4]": `"tank.list" there is a list of 2`,

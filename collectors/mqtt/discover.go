@@ -324,10 +324,17 @@ func (c *committer) watchSilence(ctx context.Context, up, now time.Time) {
 		}
 		p.silentSince = last
 		err := fmt.Errorf("silent for %s, expected every %s", quiet.Round(time.Second), p.ExpectEvery)
-		if p.missed.messages > 0 && p.missed.since.After(last) {
-			err = fmt.Errorf("%s; its value is expected every %s", p.missed.why, p.ExpectEvery)
+		m, notice := &p.missed, collectors.Notice{Rule: eventrules.Silent, Source: string(p.name), Since: last}
+		if m.messages > 0 && m.since.After(last) {
+			err = fmt.Errorf("%s; its value is expected every %s", m.why, p.ExpectEvery)
+			if p.misread = !m.found; p.misread { // the device speaks: one cause is told of once
+				notice.Rule, notice.Since = eventrules.ValueMissing, m.since
+			}
 		}
-		c.notices.add(collectors.Notice{Rule: eventrules.Silent, Source: string(p.name), Since: last, Note: fmt.Sprintf("topic %s: %v", p.Topic, err)})
+		if notice.Note = fmt.Sprintf("topic %s: %v", p.Topic, err); !p.misread || !m.told {
+			c.notices.add(notice)
+		}
+		m.told = m.told || p.misread
 		c.blame(ctx, []*point{p}, err, now)
 	}
 }

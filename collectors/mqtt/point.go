@@ -36,6 +36,7 @@ type point struct {
 	lastHeard   time.Time   // last arrival of a message, by this machine's clock
 	keptFrom    time.Time   // when the device sent what the broker had kept, by its own time, until it is heard; zero: not known
 	silentSince time.Time   // beginning of the silence that was announced; zero when there is none
+	misread     bool        // it is none of the device: a missing value was announced in its stead
 	missed      missedValue // the messages without its value
 	unreadable  unreadableShare
 
@@ -139,8 +140,10 @@ func (p *point) noteHeard(o *outcome, a arrival, told *notices) {
 	if p.silentSince.IsZero() {
 		return
 	}
-	told.add(collectors.Notice{Rule: eventrules.Silent, Source: string(p.name), Since: p.silentSince, Until: a.at, Note: "heard again"})
-	p.silentSince = time.Time{}
+	if !p.misread {
+		told.add(collectors.Notice{Rule: eventrules.Silent, Source: string(p.name), Since: p.silentSince, Until: a.at, Note: "heard again"})
+	}
+	p.silentSince, p.misread = time.Time{}, false
 }
 
 // missedValue counts the messages on a point's topic in which its value was not, since it was last in one.
