@@ -101,9 +101,16 @@ func (w *jsonWalk) visit(at path, v jsonText, when string) {
 		if clock >= 0 {
 			when = formatPath(append(slices.Clip(at), step{key: keys[clock]}))
 		}
+		before := len(w.found)
 		for i, k := range keys {
 			if i != clock {
 				w.visit(append(slices.Clip(at), step{key: k}), member(k), when)
+			}
+		}
+		for _, k := range keys { // the unit of the one value beside it
+			text, _ := member(k).scalar()
+			if unit := unitName(string(text)); len(w.found) == before+1 && strings.Contains(" in ft m percent degF degC mm cm ", " "+unit+" ") {
+				w.found[before].Point.Unit, w.found[before].Point.UnitPath = unit, formatPath(append(slices.Clip(at), step{key: k}))
 			}
 		}
 	case v.isList():

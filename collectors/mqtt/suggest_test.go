@@ -5,6 +5,18 @@ import (
 	"time"
 )
 
+// A unit beside the only number of its object is that of the number; of several nobody knows.
+func TestTheUnitInTheMessageIsSuggested(t *testing.T) {
+	for payload, want := range map[string][2]string{
+		`{"lvl":142.5,"u":"in","ts":"2026-03-02T09:00:00Z"}`: {"in", "u"}, `{"tank":{"level":11.5,"uom":"Feet"}}`: {"ft", "tank.uom"}, `{"lvl":5,"name":"West"}`: {}, `{"lvl":142.5,"temp":71,"u":"in"}`: {}, `{"lvl":5,"u":""}`: {},
+	} {
+		p := Heard{Topic: "field/tk1", Payload: []byte(payload)}.Suggest()[0].Point
+		if p.Unit != want[0] || p.UnitPath != want[1] {
+			t.Errorf("%s: unit %q at %q, want %q", payload, p.Unit, p.UnitPath, want)
+		}
+	}
+}
+
 // A topic whose messages come regularly is suggested with what its silence means; of another nobody knows.
 func TestSuggestedPointsSayHowLongSilenceIsNormal(t *testing.T) {
 	begin := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)

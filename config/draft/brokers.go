@@ -132,7 +132,7 @@ func (v *Interview) takeTopics(ctx context.Context, key string, heard []mqtt.Sug
 			to                *string
 			key, text, preset string
 			check             func(string) (string, error)
-		}{{&p.Name, "name", "  Name of the point", p.Name, d.checkName}, {&p.Unit, "unit", "  Unit of " + heard[i].Sample + " (in, ft, percent, degF ...)", unitByName(p), nil}} {
+		}{{&p.Name, "name", "  Name of the point", p.Name, d.checkName}, {&p.Unit, "unit", "  Unit of " + heard[i].Sample + " (in, ft, percent, degF ...)", cmp.Or(p.Unit, unitByName(p)), nil}} {
 			if err := v.into(ctx, ask.to, dialogue.Question{Key: fmt.Sprint(key, ask.key, i), Text: ask.text, Default: ask.preset, Check: ask.check, Passing: true}); err != nil {
 				return err
 			}
