@@ -100,7 +100,7 @@ const (
 
 var (
 	// errZone says that a time cannot be read for want of its zone.
-	errZone = errors.New("it has no zone, and whether it is the site's, UTC or the box's is not known; set time_zone at the point")
+	errZone = errors.New("it has no zone, and whether it is the site's, UTC or the box's is not known; set time_zone at the point, or the device to one of them")
 	// errNewZone is the same for a moment, until live messages have told.
 	errNewZone = errors.New("it has no zone, which the next live messages tell")
 	// errNoTime says that a text is no date and time. It is most often a number, of which the library's error would cost more.
