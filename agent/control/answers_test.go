@@ -251,7 +251,7 @@ func TestEqualProblemsAreOne(t *testing.T) {
 	if len(got) != 3 || !strings.Contains(got[2].Text, "since 2026-03-02 09:00 (silent for 15s; it came and went, and has not been so since 2026-03-02 10:00)") || got[0].Count != 5 || got[0].Cost != Readings || got[1].Cost != Rest {
 		t.Fatalf("%+v", got)
 	}
-	const want = "comm-loss: a, b, c, 2 others since 2026-03-02 08:56 (no answer within 1s): look at power, cable, address and link; it ends by itself"
+	const want = "comm-loss: a, b, c, 2 others since 2026-03-02 08:56 (no answer within 1s): look at power, cable, address, unit id and link; it ends when there is an answer"
 	if got[0].sentence() != want || !strings.HasPrefix(got[1].sentence(), "Low battery: rtu/battery since ") {
 		t.Errorf("%q, %q", got[0].sentence(), got[1].sentence())
 	}

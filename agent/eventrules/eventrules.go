@@ -87,7 +87,7 @@ type Rule struct {
 
 // List holds every rule, in the order of the constants.
 var List = []Rule{
-	{CommLoss, "collectors/host, collectors/modbus, collectors/mqtt, agent", "a device, a broker or a Sparkplug device is away, a file of the host cannot be read, or the service took nothing for ten minutes", "look at power, cable, address and link; it ends by itself"},
+	{CommLoss, "collectors/host, collectors/modbus, collectors/mqtt, agent", "a device, a broker or a Sparkplug device is away, a file of the host cannot be read, or the service took nothing for ten minutes", "look at power, cable, address, unit id and link; it ends when there is an answer"},
 	{DeviceStatus, "agent, collectors/modbus", "a collector ended with an error, and the device is not read until the next start; or it answers and has given no value for ten minutes", "correct the device's configuration and restart; look at a device that refuses what it is asked"},
 	{DeviceTime, "collectors/mqtt", "the time that a device sends makes no sense; its values have the time of their arrival", "set the device's clock, or correct time: at the point"},
 	{MemoryFailed, "collectors/mqtt", "something could not be remembered or recalled; nothing is lost by it but time", "look at the disk"},
