@@ -91,9 +91,9 @@ func TestTheGaugeProvesTheOrderOfWords(t *testing.T) {
 		{"wrong", Registers{swapped, registers.Float32, "ABCD", 1, 0}, 171, "in order CDAB it would be 14-03-1", "CDAB"},
 		{"one register", Registers{[]uint16{1713}, registers.Int16, "AB", 0.1, 0}, 171, "one register, int16", ""},
 		{"one register, bytes turned", Registers{[]uint16{1713<<8&0xFF00 | 1713>>8}, registers.Uint16, "AB", 0.1, 0}, 171, "in order BA", "BA"},
-		{"another number altogether", Registers{float, registers.Float32, "ABCD", 1, 0}, 20, "order ABCD not proved", ""},
+		{"another number altogether", Registers{float, registers.Float32, "ABCD", 1, 0}, 20, "order ABCD not proved: in none is it near the gauge", ""},
 		{"nothing to tell by", Registers{[]uint16{0, 0}, registers.Float32, "ABCD", 1, 0}, 0, "order ABCD not proved", ""},
-		{"two orders near", Registers{[]uint16{0x0064, 0x0064}, registers.Int32, "ABCD", 1e-5, 0}, 65, "order ABCD not proved", ""},
+		{"two orders near", Registers{[]uint16{0x0064, 0x0064}, registers.Int32, "ABCD", 1e-5, 0}, 65, "order ABCD not proved: this level does not tell it", ""},
 	} {
 		words, wrong := ProveOrder(tt.r, "in", 240, tt.gauge)
 		if !strings.HasPrefix(words, tt.words) || wrong != tt.wrong {

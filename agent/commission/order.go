@@ -61,5 +61,9 @@ func ProveOrder(r Registers, unit string, height, gauge tank.Length) (words, wro
 	case !near(r.Order) && len(others) > 0:
 		return fmt.Sprintf("in order %s it would be %s", others[0], tank.Length(level(others[0])).Gauge()), others[0]
 	}
-	return fmt.Sprintf("order %s not proved: this level does not tell it from others", r.Order), ""
+	why := "this level does not tell it from others"
+	if !near(r.Order) {
+		why = "in none is it near the gauge"
+	}
+	return fmt.Sprintf("order %s not proved: %s", r.Order, why), ""
 }
