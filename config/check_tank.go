@@ -227,6 +227,9 @@ func (c *checker) checkConstants(at string, t *Tank) {
 			c.problemf(join(at, k.key), "%v", err)
 		}
 	}
+	if f := t.TopTemperature.Constant; f != nil && *f > 0 && *f < 40 {
+		c.warnf(at+".top_temperature", "%g degF is colder than most oil; look whether it is not %g degC: that is %.0f", *f, *f, *f*9/5+32)
+	}
 	if b := t.BSW.Constant; b != nil && *b > 10 && *b <= 100 {
 		c.warnf(at+".bsw", "%g percent is more than hardly any buyer takes; look whether it is not %g", *b, *b/100)
 	}

@@ -46,6 +46,7 @@ func TestDoubtfulThingsAreWarnings(t *testing.T) {
 		{"group of one", "    sensor: radar", "    group: west", 45, "tanks[0].group", "no other tank"},
 		{"target code of the site's own", "targets:\n      - {code: \"Production Target Oil\"", "targets:\n      - {code: \"Tank level\"", 74, "wells[0].targets[0].code", "known codes"},
 		{"an offset that no gauge has", "    sensor: radar", "    offset: 11ft", 45, "tanks[0].offset", "more than half of the tank's height"},
+		{"a temperature in Celsius", "top_temperature: battery-plc/tk1-top", "top_temperature: 20", 40, "tanks[0].top_temperature", "not 20 degC: that is 68"},
 		{"page open to the network", "127.0.0.1:8480", "0.0.0.0:8480", 75, "http.listen", "127.0.0.1:8480"},
 		{"recording toward a real service", "tanks:\n", "  - {name: rec, recording: good.yaml, points: [{name: a, unit: in}]}\ntanks:\n", 37, "devices[3].recording", "demonstrations"},
 	} {
