@@ -165,7 +165,7 @@ func (v *Interview) askSite(ctx context.Context) error {
 				return id, nil
 			}})
 		},
-		v.step(ctx, &s.Zone, dialogue.Question{Key: "zone", Flag: "--zone", Text: "Time zone", Default: "America/Chicago", Check: func(zone string) (string, error) {
+		v.step(ctx, &s.Zone, dialogue.Question{Key: "zone", Flag: "--zone", Text: "Time zone, such as America/Chicago or America/Denver", Check: func(zone string) (string, error) {
 			if _, err := time.LoadLocation(zone); err != nil || zone == "Local" {
 				return "", fmt.Errorf("%q is no time zone; write one such as America/Chicago or America/Denver", zone)
 			}

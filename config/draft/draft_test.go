@@ -188,7 +188,7 @@ func TestAnAddressThatDidNotAnswerIsAskedForAgain(t *testing.T) {
 		_, _ = v.Run(t.Context()) // nobody answers the last question
 		return v, out.String()
 	}
-	if _, said := run("Cooper\n\n\nhttps://wrong\n\n\n"); !strings.Contains(said, "Is https://wrong wrong? Ctrl-C") {
+	if _, said := run("Cooper\n\nAmerica/Chicago\nhttps://wrong\n\n\n"); !strings.Contains(said, "Is https://wrong wrong? Ctrl-C") {
 		t.Errorf("%s", said)
 	}
 	v, said := run("https://right\n")
@@ -202,7 +202,7 @@ func TestAnAddressThatDidNotAnswerIsAskedForAgain(t *testing.T) {
 
 // Who has given no device is asked once more, and not thrown out at the first tank.
 func TestWithoutADeviceTheDevicesAreAskedForAgain(t *testing.T) {
-	v, out := interview("Cooper\n\n\nhttps://api.example.com\n\n\n1\n\n\ntcp://10.20.0.5\n\n", nil)
+	v, out := interview("Cooper\n\nAmerica/Chicago\nhttps://api.example.com\n\n\n1\n\n\ntcp://10.20.0.5\n\n", nil)
 	_, err := v.Run(t.Context())
 	if err == nil || !strings.Contains(out.String(), "Nothing is read by this") || !strings.Contains(out.String(), "unit 7 answers") {
 		t.Errorf("%v\n%s", err, out)
@@ -296,8 +296,8 @@ func TestASkippedRegisterIsAskedAgain(t *testing.T) {
 		return v, strings.Join(strings.Fields(out.String()), " ")
 	}
 	const register = "A register with a level, as on the wire: 100, or input 100"
-	_, said := run("Cooper\n\n\nhttps://api.example.com\n\n\n1\ntcp://10.20.0.5\n\n7\nplc\n\n\n\n\ntcp://10.20.0.5\n")
-	if strings.Count(said, register+" (Enter: none)") != 2 || !strings.Contains(said, "--fresh then asks all again") || !strings.Contains(said, "left out; back, or the next") {
+	_, said := run("Cooper\n\n\nAmerica/Chicago\nhttps://api.example.com\n\n\n1\ntcp://10.20.0.5\n\n7\nplc\n\n\n\n\ntcp://10.20.0.5\n")
+	if strings.Count(said, register+" (Enter: none)") != 2 || !strings.Contains(said, "--fresh then asks all again") || !strings.Contains(said, "left out; back, or the next") || strings.Count(said, "an answer is needed") != 1 {
 		t.Error(said)
 	}
 	v, said := run("100\n15-04-1\n1\n\n")
@@ -342,7 +342,7 @@ func TestAnAnswerIsTakenBack(t *testing.T) {
 		_, _ = v.Run(t.Context()) // nobody answers the last question
 		return v, out.String()
 	}
-	const begin = "Coper\nback\nCooper\n\n\nhttps://api.example.com\n\n\n1\ntcp://10.20.0.5\n1-3\n"
+	const begin = "Coper\nback\nCooper\n\nAmerica/Chicago\nhttps://api.example.com\n\n\n1\ntcp://10.20.0.5\n1-3\n"
 	_, said := run(begin)
 	if kept["site"] != "Cooper" || kept["modbus.1.look"] != "1-3" {
 		t.Fatalf("%q\n%s", kept, said)
