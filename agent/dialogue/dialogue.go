@@ -185,7 +185,11 @@ func (d *Dialogue) read(ctx context.Context, q Question) (string, error) {
 		if q.Flag == "" {
 			return "", fmt.Errorf("nobody answers %q", strings.TrimSpace(q.Text))
 		}
-		return "", fmt.Errorf("nobody answers %q; give %s", strings.TrimSpace(q.Text), q.Flag)
+		give := q.Flag
+		if q.Default != "" && !strings.Contains(give, " ") {
+			give += ", such as " + give + " " + q.Default
+		}
+		return "", fmt.Errorf("nobody answers %q; give %s", strings.TrimSpace(q.Text), give)
 	}
 }
 

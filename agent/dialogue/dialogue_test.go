@@ -63,6 +63,9 @@ func TestWhoDoesNotAnswerIsToldTheFlag(t *testing.T) {
 	if _, err := d.Ask(t.Context(), Question{Key: "site", Flag: "--site", Text: "Name"}); err == nil || err.Error() != `nobody answers "Name"; give --site` {
 		t.Errorf("%v", err)
 	}
+	if _, err := d.Ask(t.Context(), Question{Key: "object", Flag: "--object", Text: "Device", Default: "later"}); err == nil || err.Error() != `nobody answers "Device"; give --object, such as --object later` {
+		t.Errorf("%v", err)
+	}
 	_, err := d.Ask(t.Context(), Question{Key: "height", Flag: "--height", Text: "Height", Check: number})
 	if refused, ok := errors.AsType[Refused](err); !ok || refused.Error() != "--height: a whole number" {
 		t.Errorf("%v", err)
