@@ -146,7 +146,7 @@ func printTickets(c *call, h site, rows []ticketRow, inBook map[string]float64) 
 		t.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name(), r.Tank, timeText(start, h.zone()), clockText(end, ends),
 			open, closing, figureText(g.bbl, 2), truck, diff, r.standing(), r.remark())
 	}
-	t.printf("times of %s\n\n", h.zone())
+	t.printf("times of %s\n\n", either(h.zone() == time.Local, "the box", h.zone().String()))
 	printSums(t, h, rows)
 	printBeside(t, h, rows, inBook)
 	return t.Flush()
