@@ -9,45 +9,44 @@ import (
 )
 
 const (
-	foamShare   = 0.7    // of what makes a ticket wrong, that the foam makes at least
-	foamSeen    = 0.3    // in that the level falls at least
-	foamNoise   = 2.0    // times the noise of a reading, the same, of middles of many
-	foamQuick   = 30.0   // s in which foam collapses by e
-	foamSlow    = 1500.0 // the same
-	foamGrows   = 90.0   // s in which it comes up by e
-	foamTimes   = 1.5    // from one time that is tried to the next
-	foamOnsets  = 32     // instants from which it may have collapsed that are tried
-	foamBeyond  = 2.0    // times what the level was seen to fall, that it may have been high
-	foamStands  = 900.0  // s that foam stands at most before it goes as fast as half a pump draws
-	foamGone    = 2.0    // times in which it collapses by e, that are seen of it
-	foamStill   = 0.4    // of what makes a ticket wrong, that it still sinks in ten minutes
-	foamRough   = 0.1    // of its height, that it does not collapse evenly
-	foamGrown   = 0.25   // the same where it came up after the end
-	sankFar     = 0.6    // in that no oil falls which only cools or comes to rest
-	foamRested  = 0.6    // of a rest behind the end, which is read: its fit may begin the draw behind it late
-	drawnFits   = 4.0    // squares of the noise by which a draw fits better than foam, to be one
-	drawnMisses = 1.5    // times as many squares of the noise as readings, above which no foam fits
-	foamSoon    = 180.0  // s from the end on, within which what sinks may be oil that cools
-	foamCools   = 0.7    // of its height, that such oil may have sunk instead, where it is no more than that sinks
-	lateNone    = 10.0   // s by which any sensor may follow, and a pump comes up to its rate
-	lateLeast   = 30.0   // s by which one follows late
-	lateMost    = 600.0  // s, the same; what follows still later is not seen to come to rest
-	lateSure    = 0.45   // share of the squares that either edge leaves without it, which it leaves at most
-	lateAlike   = 2.0    // times what the edge leaves with its own best time, the same
-	lateClear   = 0.2    // share as the first that is sure whatever other time would leave less, as where a pump's rate wanders
-	lateFew     = 12     // readings about either edge that show it
-	lateWithin  = 600.0  // s of rest before a draw, and of a fall, in which it is looked for
-	lateBehind  = 2400.0 // s behind a draw, the same
-	lateSeen    = 2.5    // times its time, the same of a fall
-	lateEdge    = 60.0   // s about an edge in which it may lie anywhere
-	lateRough   = 0.07   // share by which its time is not known
+	foamShare  = 0.7    // of what makes a ticket wrong, that the foam makes at least
+	foamSeen   = 0.3    // in that the level falls at least
+	foamNoise  = 2.0    // times the noise of a reading, the same, of middles of many
+	foamQuick  = 30.0   // s in which foam collapses by e
+	foamSlow   = 1500.0 // the same
+	foamGrows  = 90.0   // s in which it comes up by e
+	foamTimes  = 1.5    // from one time that is tried to the next
+	foamOnsets = 32     // instants from which it may have collapsed that are tried
+	foamBeyond = 2.0    // times what the level was seen to fall, that it may have been high
+	foamStands = 900.0  // s that foam stands at most before it goes as fast as half a pump draws
+	foamGone   = 2.0    // times in which it collapses by e, that are seen of it
+	foamStill  = 0.4    // of what makes a ticket wrong, that it still sinks in ten minutes
+	foamRough  = 0.1    // of its height, that it does not collapse evenly
+	foamGrown  = 0.25   // the same where it came up after the end
+	sankFar    = 0.6    // in that no oil falls which only cools or comes to rest
+	foamRested = 0.6    // of a rest behind the end, which is read: its fit may begin the draw behind it late
+	foamMissed = 1.5    // times as many squares of the noise as readings, above which no foam fits
+	foamSoon   = 180.0  // s from the end on, within which what sinks may be oil that cools
+	foamCools  = 0.7    // of its height, that such oil may have sunk instead, where it is no more than that sinks
+	lateNone   = 10.0   // s by which any sensor may follow, and a pump comes up to its rate
+	lateLeast  = 30.0   // s by which one follows late
+	lateMost   = 600.0  // s, the same; what follows still later is not seen to come to rest
+	lateSure   = 0.45   // share of the squares that either edge leaves without it, which it leaves at most
+	lateAlike  = 2.0    // times what the edge leaves with its own best time, the same
+	lateClear  = 0.2    // share as the first that is sure whatever other time would leave less, as where a pump's rate wanders
+	lateFew    = 12     // readings about either edge that show it
+	lateWithin = 600.0  // s of rest before a draw, and of a fall, in which it is looked for
+	lateBehind = 2400.0 // s behind a draw, the same
+	lateSeen   = 2.5    // times its time, the same of a fall
+	lateEdge   = 60.0   // s about an edge in which it may lie anywhere
+	lateRough  = 0.07   // share by which its time is not known
 )
 
-// foam stood on the oil until some seconds after a load's end, and went, e times less after every time; or it drained as oil does that leaves, by
-// a power of the time that is left: 1 is evenly, 0 is foam. grows says that it came up after the end.
+// foam stood on the oil until some seconds after a load's end, and went, e times less after every time; or it drained evenly, as oil that
+// leaves does. grows says that it came up after the end.
 type foam struct {
-	stood, time, power float64
-	grows              bool
+	stood, time float64
+	grows, even bool
 }
 
 // left is the share of it that stands so many seconds after the end.
@@ -57,8 +56,8 @@ func (f foam) left(after float64) float64 {
 		up -= math.Exp(-after / foamGrows)
 	}
 	since := math.Max(0, after-f.stood)
-	if f.power > 0 {
-		return up * math.Pow(math.Max(0, 1-since/(2*f.time)), f.power)
+	if f.even {
+		return up * math.Max(0, 1-since/(2*f.time))
 	}
 	return up * math.Exp(-since/f.time)
 }
@@ -71,8 +70,8 @@ type foamFit struct {
 }
 
 // behindFoam is the closing of a load behind which foam collapsed, and the foam in inches; 0 where none did. Oil at rest does not fall: a level that does,
-// quickly at first and then less, and rises on as the well makes it, is read without what stood on it. What falls evenly may be oil that somebody drained:
-// where it had rested before that, the closing is the rest.
+// quickly at first and then less, and rises on as the well makes it, is read without what stood on it. What falls evenly, or not as foam does,
+// may be oil that somebody drained: where it had rested for minutes before that, in which foam would have collapsed, the closing is the rest.
 func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 	per := t.Table.PerInch(d.closing.level)
 	least := foamShare * wrongBbl(t.volume(d)) / per
@@ -103,10 +102,14 @@ func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 	if r.fitShape(b, func(after float64) float64 { return after }, 0, made).missed < best.missed+piecePrice || best.inches < math.Max(least, fitSure*best.err) {
 		return gauge{}, 0 // it moves evenly, as where the well makes otherwise than usual, or by little
 	}
-	if r.drawnBehind(b, best, made) {
-		return restedUntil(ts, t, d, d.end+foamRested*best.stood, least), 0
+	if best.stood > foamSoon && (best.even || best.missed > foamMissed*float64(len(b))) {
+		rest := ts.restedGauge(t, &d, ts.levels.recent, bounds{d.start, d.end + foamRested*best.stood})
+		if rest.level-d.closing.level < least {
+			rest = d.closing // it was read there already
+		}
+		return rest, 0
 	}
-	if best.power > 0 || best.inches > foamBeyond*(seen+foamGone*best.time*best.usual) {
+	if best.even || best.inches > foamBeyond*(seen+foamGone*best.time*best.usual) {
 		return gauge{}, 0
 	}
 	quick := best.stood > foamStands && best.inches/best.time > foamRate*d.slope()
@@ -184,8 +187,11 @@ func (r resting) bestFoam(b []sample, usual, err float64) foamFit {
 				break
 			}
 			for way := range 4 {
-				best := []*foamFit{&decays, &drains}[way/2]
-				if f := r.fitFoam(b, foam{math.Max(0, b[i].t-r.at), time, float64(way / 2), way&1 > 0}, usual, err); f.inches > 0 && f.missed < best.missed {
+				best := &decays
+				if way&2 > 0 {
+					best = &drains
+				}
+				if f := r.fitFoam(b, foam{math.Max(0, b[i].t-r.at), time, way&1 > 0, way&2 > 0}, usual, err); f.inches > 0 && f.missed < best.missed {
 					*best = f
 				}
 			}
@@ -204,9 +210,7 @@ func (r resting) closerFoam(b []sample, f foamFit, within, usual, err float64) f
 	if math.IsInf(f.missed, 1) {
 		return f
 	}
-	fit := func(stood, time float64) foamFit {
-		return r.fitFoam(b, foam{stood, time, f.power, f.grows}, usual, err)
-	}
+	fit := func(stood, time float64) foamFit { return r.fitFoam(b, foam{stood, time, f.grows, f.even}, usual, err) }
 	stood, time := f.stood, f.time
 	for range 2 {
 		stood = stats.LeastAt(func(at float64) float64 { return fit(math.Max(0, at), time).missed }, stood-within, stood+within)
@@ -216,30 +220,6 @@ func (r resting) closerFoam(b []sample, f foamFit, within, usual, err float64) f
 		return best
 	}
 	return f
-}
-
-// drawnBehind says that what left behind a load after minutes of rest was drawn off and no foam, which collapses from the pump's stop on: a pump or a drain
-// fits better, evenly or slower towards its end, or foam does not fit.
-func (r resting) drawnBehind(b []sample, best foamFit, err float64) bool {
-	if best.stood <= foamSoon || best.power > 0 || best.missed > drawnMisses*float64(len(b)) {
-		return best.stood > foamSoon
-	}
-	f := best
-	for _, f.power = range pumps {
-		f.missed = r.fitFoam(b, f.foam, f.usual, err).missed
-		if f = r.closerFoam(b, f, foamSoon/2, f.usual, err); f.missed < best.missed-drawnFits {
-			return true
-		}
-	}
-	return false
-}
-
-// restedUntil is the closing of a draw as it rested until a time; its own, unless that lies lower by so much.
-func restedUntil(ts *tankState, t *Tank, d draw, until, least float64) gauge {
-	if g := ts.restedGauge(t, &d, ts.levels.recent, bounds{d.start, until}); g.level-d.closing.level >= least {
-		return g
-	}
-	return d.closing
 }
 
 // fitFoam fits the level, the slope, which the well's usual one with its error bounds, and the foam's height by least squares.

@@ -18,6 +18,7 @@ const (
 	drainRests = 300.0  // s behind a draw in which a gauge settles, foam collapses and a hose runs on
 	drainLeast = 480.0  // s of a half of a rest, at least, and readings in it
 	drainFew   = 6
+	drainNoise = 2.5        // times the noise of a reading that it falls in it at least
 	drainEven  = 0.6        // share of the fastest of four halves that the slowest falls at least
 	drainRate  = 0.8 / 3600 // in/s that no gauge drifts, nor oil shrinks, at evening
 )
@@ -182,25 +183,27 @@ const jumpedRun = 60.0 // s for which a level may rise no higher and still be on
 // doubtDrain says that a level fell as evenly at rest right before a draw as right behind it, and so fast that more than makes its barrels wrong left
 // beside the truck. Gas, cooling oil, foam and what settles fall slower, ever slower, or on one side only.
 func doubtDrain(ts *tankState, t *Tank, d *draw, now float64) {
-	long, per := d.end-d.start, t.Table.PerInch(d.closing.level)
-	to := d.watched(t, now)
-	if t.Group != "" || t.feelsGas() || d.samples == 0 || d.foam+d.late > 0 || long <= 0 {
+	if t.Group != "" || t.feelsGas() || d.samples == 0 || d.foam+d.late > 0 {
 		return
 	}
-	least, most, sum := math.Inf(1), 0.0, 0.0
+	least, most := math.Inf(1), 0.0
 	from, behind := math.Max(ts.decidedTo+drainRests, d.start-drainLong), d.end+drainRests
-	middle, half := (from+d.start-rampClear)/2, (behind+to)/2
-	for _, in := range []bounds{{from, middle}, {middle, d.start - rampClear}, {behind, half}, {half, to}} {
-		b := between(ts.levels.recent, in.lo, in.hi)
-		l, ok := fit(b)
-		rough := fitSure * math.Max(ts.noise.perSample(), neighbourScatter(b)) * math.Sqrt(12/float64(len(b))) / (in.hi - in.lo)
-		if !ok || len(b) < drainFew || in.hi-in.lo < drainLeast || -l.slope < rough {
+	before, rest := (d.start-rampClear-from)/2, (d.watched(t, now)-behind)/2
+	for k, at := range [...]float64{from, from + before, behind, behind + rest} {
+		long := before
+		if k > 1 {
+			long = rest
+		}
+		b := between(ts.levels.recent, at, at+long)
+		l, _ := fit(b)
+		if len(b) < drainFew || long < drainLeast || -l.slope*long < drainNoise*ts.noise.perSample() {
 			return
 		}
-		least, most, sum = math.Min(least, -l.slope), math.Max(most, -l.slope), sum-l.slope
+		least, most = math.Min(least, -l.slope), math.Max(most, -l.slope)
 	}
-	if rate, gone := sum/4, sum/4*long*per; least >= math.Max(drainEven*most, drainRate) && gone > wrongBbl(t.volume(*d)) {
-		d.doubt("the level fell by %.1f bbl/h before and behind the load: %.1f bbl of it may be no load", rate*per*3600, gone)
+	rate := (least + most) / 2 * t.Table.PerInch(d.closing.level)
+	if gone := rate * (d.end - d.start); least >= math.Max(drainEven*most, drainRate) && gone > wrongBbl(t.barrels(d.opening.level, d.closing.level)) {
+		d.doubt("the level fell by %.1f bbl/h before and behind the load: %.1f bbl of it may be no load", rate*3600, gone)
 	}
 }
 
