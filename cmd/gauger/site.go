@@ -123,8 +123,8 @@ func (h site) points(names []string) []config.PointInfo {
 	return out
 }
 
-// outdated says how old a reading is that is too old for what is now: older than its point's interval and some minutes more; empty: it
-// is not. A recording tells of its own time.
+// outdated says how old a reading is that is too old for what is now: older than its point's interval and some minutes more, or than an hour
+// where no interval is known, as of what speaks when it changes; empty: it is not. A recording tells of its own time.
 func (h site) outdated(p collectors.Point, at time.Time) string {
 	most := 10 * time.Minute
 	if time.Since(at) > most && h.cfg != nil {
@@ -133,7 +133,9 @@ func (h site) outdated(p collectors.Point, at time.Time) string {
 		if info.Point != "" && h.cfg.Devices[info.Device].Kind() == "recording" {
 			return ""
 		}
-		most += info.Every
+		if most += info.Every; info.Every == 0 {
+			most = time.Hour
+		}
 	}
 	return when(time.Since(at) > most, "that was "+control.Ago(time.Now(), at)+", and nothing newer came")
 }
