@@ -12,7 +12,7 @@ import (
 // rest, and the ticket asks.
 func TestWhatIsDrawnBehindMinutesOfRestIsNoFoam(t *testing.T) {
 	load := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 170, Rate: 5}
-	for _, c := range []struct{ rested, bbl float64 }{{300, 7.5}, {400, 7.5}, {400, 13}, {480, 7.5}, {480, 13}} { // s
+	for _, c := range []struct{ rested, bbl float64 }{{400, 7.5}, {400, 13}, {480, 7.5}, {480, 13}} { // s
 		at := load.End() + c.rested
 		w := tanktest.Well{Level0: 180, Moves: []tanktest.Move{load}}
 		for _, m := range []tanktest.Move{{Bbl: c.bbl - 3, Rate: 1.2}, {Bbl: 1.5, Rate: 0.9}, {Bbl: 1.5, Rate: 0.6}} {

@@ -219,7 +219,7 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	if pause > longest && (pause > pauseLate*longest || !fits || math.Min(va, vb) < partBbl) {
 		return false
 	}
-	if t.Group == "" && vb >= partBbl && pause > 120 && b.samples >= pumpedFew && t.pumpRate(b) < math.Min(slowestRun, bleedRate*t.pumpRate(a)) && !decays(ts, b) {
+	if t.Group == "" && vb >= bleedBbl && pause > 120 && b.samples >= pumpedFew && t.pumpRate(b) < math.Min(slowestRun, bleedRate*t.pumpRate(a)) && !decays(ts, b) {
 		return false // a leak or a drain
 	}
 	alive := changesIn(between(ts.levels.recent, a.end+settleShort, b.start)) >= stepFew || vb > leapTimes*t.pumpRate(a)/60*pause && t.pumpRate(b) > t.pumpRate(a) // else it hung, and caught up

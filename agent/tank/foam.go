@@ -25,7 +25,8 @@ const (
 	foamGrown  = 0.25   // the same where it came up after the end
 	sankFar    = 0.6    // in that no oil falls which only cools or comes to rest
 	foamRested = 0.6    // of a rest behind the end, which is read: its fit may begin the draw behind it late
-	foamMissed = 1.5    // times as many squares of the noise as readings, above which no foam fits
+	foamMissed = 1.5    // times as many squares of the noise as readings, above which foam that stood first may be none
+	foamDrawn  = 0.6    // of its height, that it may be oil that was drawn off then
 	foamSoon   = 180.0  // s from the end on, within which what sinks may be oil that cools
 	foamCools  = 0.7    // of its height, that such oil may have sunk instead, where it is no more than that sinks
 	lateNone   = 10.0   // s by which any sensor may follow, and a pump comes up to its rate
@@ -70,8 +71,8 @@ type foamFit struct {
 }
 
 // behindFoam is the closing of a load behind which foam collapsed, and the foam in inches; 0 where none did. Oil at rest does not fall: a level that does,
-// quickly at first and then less, and rises on as the well makes it, is read without what stood on it. What falls evenly, or not as foam does,
-// may be oil that somebody drained: where it had rested for minutes before that, in which foam would have collapsed, the closing is the rest.
+// quickly at first and then less, and rises on as the well makes it, is read without what stood on it. What falls evenly may be
+// oil that somebody drained: where it had rested for minutes before that, in which foam would have collapsed, the closing is the rest.
 func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 	per := t.Table.PerInch(d.closing.level)
 	least := foamShare * wrongBbl(t.volume(d)) / per
@@ -102,7 +103,7 @@ func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 	if r.fitShape(b, func(after float64) float64 { return after }, 0, made).missed < best.missed+piecePrice || best.inches < math.Max(least, fitSure*best.err) {
 		return gauge{}, 0 // it moves evenly, as where the well makes otherwise than usual, or by little
 	}
-	if best.stood > foamSoon && (best.even || best.missed > foamMissed*float64(len(b))) {
+	if best.stood > foamSoon && best.even {
 		rest := ts.restedGauge(t, &d, ts.levels.recent, bounds{d.start, d.end + foamRested*best.stood})
 		if rest.level-d.closing.level < least {
 			rest = d.closing // it was read there already
@@ -122,6 +123,8 @@ func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 	}
 	g, rough := gauge{level: best.level, samples: len(b), away: d.closing.away}, foamRough
 	switch {
+	case best.stood > foamSoon && best.missed > foamMissed*float64(len(b)):
+		rough = foamDrawn
 	case best.inches < sankFar && best.stood < foamSoon:
 		rough = foamCools
 	case best.grows || quick:
