@@ -124,7 +124,7 @@ func behindFoam(ts *tankState, t *Tank, d draw, now float64) (gauge, float64) {
 	g, rough := gauge{level: best.level, samples: len(b), away: d.closing.away}, foamRough
 	switch {
 	case best.stood > foamSoon && best.missed > foamMissed*float64(len(b)):
-		rough = foamDrawn
+		rough = foamDrawn // no foam fits well, and it stood first: somebody may have drawn it off
 	case best.inches < sankFar && best.stood < foamSoon:
 		rough = foamCools
 	case best.grows || quick:

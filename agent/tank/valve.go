@@ -106,7 +106,7 @@ func (ts *tankState) startAndEndByValve(t *Tank, d *draw) {
 	followed := func(l reportedLoad) bool { _, ok := ts.aux.openingOf(t, draw{start: l.start, end: l.end}); return ok }
 	open := func(o span) bool { return o.from < d.end+valveSlack && o.to > d.start-valveSlack }
 	if slices.ContainsFunc(ts.reports.loads, followed) && !slices.ContainsFunc(ts.aux.openings(), open) {
-		d.doubt("the load valve's contact was open over a load before, and stayed shut over this one: it left another way, or the contact broke")
+		d.doubt("the load valve's contact was open over a load before, and stayed shut over this one: the oil left another way, or the contact broke")
 	}
 }
 
